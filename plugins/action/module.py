@@ -10,17 +10,21 @@ from typing import Any
 
 from ..module_utils._carrier.task import Result
 from ..module_utils._release.model import ComponentEntry
+from ..module_utils._runs.cluster_state import HELD
 from ..module_utils._tasks.module import DEFINITION
 from ..plugin_utils._carrier.arguments import Arguments
 from ..plugin_utils._carrier.background_carrier import DEFAULT_DEADLINE, BackgroundCarrier
 from ..plugin_utils._carrier.carrier import TaskVars
+from ..plugin_utils._carrier.cluster_task import LateFailure
 
 
-class ActionModule(BackgroundCarrier):
+class ActionModule(LateFailure, BackgroundCarrier):
     """The action plugin of the module of the same name."""
 
     definition = DEFINITION
     checks_variables = True
+    # A cluster that stops answering after its deployment has failed.
+    late_states = (HELD,)
 
     def carry(self, arguments: Arguments, task_vars: TaskVars) -> Result:
         """See Carrier. On another host, only the module itself finds out which manifests it needs."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,22 +20,26 @@ from ..module_utils._errors import LifecycleError
 from ..module_utils._runs.cluster_state import NOT_BEGUN_YET, ClusterState
 from ..plugin_utils._carrier.cluster_log import CLUSTER_LOG
 from ..plugin_utils._carrier.command_target import PLACEHOLDER, CommandTarget
-from ..plugin_utils._carrier.role_options import is_in_own_role
-from ..plugin_utils._carrier.task_target import task_target
 from ..plugin_utils._report.gathered import GatheredCluster, GatheredClusters
-from ..plugin_utils._report.model import ClusterReport
-from ..plugin_utils._report.page import render_report
+from ..plugin_utils._report.junit import render_junit
+from ..plugin_utils._report.markdown import render_markdown
+from ..plugin_utils._report.model import ClusterReport, RolloutReport
+from ..plugin_utils._report.page import render_report, title_of
 from ..plugin_utils._report.playbook_start import PLAYBOOK_START
 from ..plugin_utils._report.records import read_cluster
 from ..plugin_utils._report.report_file import read_report, write_report
 
 ARGUMENT_SPEC: dict[str, dict[str, Any]] = {
-    "path": {"type": "path", "required": True},
+    "path": {"type": "path"},
+    "summary": {"type": "path"},
+    "junit": {"type": "path"},
     "results": {"type": "list", "elements": "dict", "required": True},
     "cluster": {"type": "str", "default": ""},
     "title": {"type": "str", "default": ""},
     "scope": {"type": "str", "choices": ["all", "playbook"], "default": "all"},
 }
+VARIABLES = {"path": "kyma_report", "summary": "kyma_summary", "junit": "kyma_junit"}
+"""The variables of the role for the files, by option."""
 LEFT = "its tasks ended before its deployment began; the output of Ansible says why"
 
 
@@ -57,33 +62,70 @@ class ActionModule(ActionBase):
 
     def _report(self, params: dict[str, Any], task_vars: dict[str, Any]) -> Result:
         host = str(task_vars["inventory_hostname"])
-        own = GatheredCluster(host, params["cluster"] or host, params["results"], self._target(task_vars))
-        path = Path(params["path"]).absolute()
-        gathered = GatheredClusters(Path(C.DEFAULT_LOCAL_TMP), path)
+        results, name = params["results"], params["cluster"] or host
+        own = GatheredCluster(host, name, results, command_target(results, host, task_vars))
+        paths = {option: Path(params[option]).absolute() for option in VARIABLES if params[option]}
+        if not paths:
+            raise LifecycleError("no file is named: set path, summary or junit")
+        gathered = GatheredClusters(Path(C.DEFAULT_LOCAL_TMP), *paths.values())
+        diffs = []
         with gathered.locked():
             gathered.add(own)
             clusters = reported_clusters(gathered.read(), task_vars, params["scope"])
-            before, after = read_report(path), render_report(clusters, params["title"])
-            if before != after and not self._task.check_mode:
-                write_report(path, after)
+            rollout = _rollout_report(is_over=not task_vars.get("ansible_check_mode"))
+            for option, text in rendered(clusters, params["title"], paths, rollout).items():
+                path, named = paths[option], f"{option} ({VARIABLES[option]})"
+                before = read_report(path, named)
+                if before != text:
+                    diffs.append(_diff(path, before or "", text))
+                    if not self._task.check_mode:
+                        write_report(path, text, named)
+            if "path" in paths:
+                CLUSTER_LOG.write_report(paths["path"])
         return {
-            "changed": before != after,
-            "path": str(path),
+            "changed": bool(diffs),
+            **{option: str(path) for option, path in paths.items()},
             "clusters": {cluster.name: cluster.state for cluster in clusters},
-            **(_diff(path, before or "", after) if self._task.diff and before != after else {}),
+            **({"diff": diffs} if self._task.diff and diffs else {}),
         }
 
-    def _target(self, task_vars: dict[str, Any]) -> CommandTarget:
-        """What commands in the report need to reach the host's cluster."""
-        names = {"kubeconfig": "kyma_kubeconfig", "context": "kyma_context"}
-        written = {option: task_vars[name] for option, name in names.items() if task_vars.get(name)}
-        params = {option: self._templar.template(value) for option, value in written.items()}
-        is_local = getattr(self._connection, "transport", "local") == "local"
-        target = task_target(params, task_vars, self._loader, is_local=is_local)
-        if params or is_in_own_role(self._task):
-            return target
-        # The tasks with the results had options of their own, which are not known here.
-        return replace(target, kubeconfig="", context=PLACEHOLDER, variables={"kyma_context": PLACEHOLDER})
+
+def _rollout_report(*, is_over: bool) -> RolloutReport | None:
+    decided = CLUSTER_LOG.rollout(is_over=False)
+    if not decided:
+        return None
+    return RolloutReport(decided, tuple(CLUSTER_LOG.rollout_steps(is_over=False)), is_over)
+
+
+def rendered(
+    clusters: list[ClusterReport],
+    title: str,
+    paths: Mapping[str, Path],
+    rollout: RolloutReport | None = None,
+) -> dict[str, str]:
+    """The texts of the files, by the options that name them."""
+    named = title or title_of(clusters)
+    renderers: dict[str, Callable[[], str]] = {
+        "path": lambda: render_report(clusters, title, rollout),
+        "summary": lambda: render_markdown(clusters, named, str(paths.get("path", "")), rollout),
+        "junit": lambda: render_junit(clusters, named, rollout),
+    }
+    return {option: renderers[option]() for option in paths}
+
+
+def command_target(results: list[Result], host: str, task_vars: dict[str, Any]) -> CommandTarget:
+    """What commands in the report need to reach the host's cluster."""
+    for result in results:
+        if target := result.get("command_target"):
+            return CommandTarget(**{**target, "inventory": tuple(target["inventory"])})
+    # The tasks with the results had options of their own, which are not known here.
+    is_listed = host in (task_vars.get("groups") or {}).get("all", ())
+    variables = {"kyma_context": PLACEHOLDER}
+    return CommandTarget("", PLACEHOLDER, host if is_listed else "", _inventory(), variables)
+
+
+def _inventory() -> tuple[str, ...]:
+    return tuple(context.CLIARGS.get("inventory") or ())
 
 
 def reported_clusters(
@@ -100,13 +142,18 @@ def reported_clusters(
     hosts = list(task_vars.get("ansible_play_hosts_all") or ())
     reachable = frozenset(task_vars.get("ansible_play_hosts") or ())
     known = {one.cluster: one for one in CLUSTER_LOG.states(is_over=False)}
+    # A host may report on several clusters, by other names than its own.
+    deployed = {host: state for host, state in known.items() if state.reason != NOT_BEGUN_YET}
     now = datetime.now(UTC)
     order = {host: number for number, host in enumerate(hosts)}
     ordered = sorted(gathered, key=lambda one: (order.get(one.host, len(order)), one.cluster))
     silent = [host for host in hosts if host not in {one.host for one in gathered}]
     return [
         *(
-            replace(read_cluster(one.cluster, one.results, now=now, since=since), commands=one.commands)
+            replace(
+                read_cluster(one.cluster, one.results, now=now, since=since, state=deployed.get(one.cluster)),
+                commands=one.commands,
+            )
             for one in ordered
         ),
         *(_silent_cluster(host, known.get(host), has_left=host not in reachable) for host in silent),
@@ -118,12 +165,12 @@ def _silent_cluster(host: str, state: ClusterState | None, *, has_left: bool) ->
     state = state or ClusterState(host, reason=NOT_BEGUN_YET)
     reason = LEFT if has_left and state.reason == NOT_BEGUN_YET else state.reason
     # No task has read the variables of its connection.
-    commands = CommandTarget(host=host, inventory=tuple(context.CLIARGS.get("inventory") or ()))
-    return ClusterReport(host, state.state, first_reason=reason, seconds=state.seconds, commands=commands)
+    commands = CommandTarget(host=host, inventory=_inventory())
+    return ClusterReport(replace(state, reason=reason), commands=commands)
 
 
 def _diff(path: Path, before: str, after: str) -> Result:
     largest = C.MAX_FILE_SIZE_FOR_DIFF
     if max(len(before), len(after)) > largest:
-        return {"diff": {"dst_larger" if len(before) > largest else "src_larger": largest}}
-    return {"diff": {"before": before, "after": after, "before_header": str(path), "after_header": str(path)}}
+        return {"dst_larger" if len(before) > largest else "src_larger": largest}
+    return {"before": before, "after": after, "before_header": str(path), "after_header": str(path)}

@@ -16,6 +16,7 @@ from typing import Any
 
 from ansible import constants as C
 from ansible.errors import AnsibleError
+from ansible.module_utils.parsing.convert_bool import boolean
 
 from ..module_utils._carrier.task import Result
 from ..module_utils._release.model import ComponentEntry
@@ -45,6 +46,10 @@ class ActionModule(ClusterTask, DirectCarrier, BackgroundCarrier):
         """See ClusterTask."""
         return self._task.args.get("state") in ("started", "noted", "finished")
 
+    def ends_with_playbook(self) -> bool:
+        """See ClusterTask."""
+        return not boolean(self._task.args.get("outlives_playbook"), strict=False)
+
     def _work(self, arguments: Arguments, task_vars: TaskVars, must_stop: Callable[[], bool]) -> Result:
         """See DirectCarrier; in one piece with it, so that no other run comes between."""
         params, work = arguments.params, super()._work
@@ -57,7 +62,7 @@ class ActionModule(ClusterTask, DirectCarrier, BackgroundCarrier):
         if params["state"] == "started" and run and not params["outlives_playbook"]:
             TEMPORARY_FOLDER_CLEANUP.remove_after_exit(Path(C.DEFAULT_LOCAL_TMP))
             EXIT_WATCHER.run_after_exit(lambda: self._end(run, arguments, task_vars), unless=_note(run))
-        elif params["state"] == "finished" and result.get("state") and _note(params["run"]).exists():
+        elif params["state"] == "finished" and result.get("run") and _note(params["run"]).exists():
             _note(params["run"]).write_text("ended")
         return result
 

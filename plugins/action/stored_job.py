@@ -20,7 +20,10 @@ class ActionModule(BackgroundCarrier):
     checks_variables = True
 
     def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
-        """See BackgroundCarrier: the timeout of a job is not that of the task, which may wait for each."""
+        """See BackgroundCarrier: the timeout of a job is not that of the task.
+
+        The task may wait for each job, and after that for the runs.
+        """
         del entries
-        jobs = len(params["jobs"] or ()) + 1
-        return float(DEFAULT_DEADLINE + jobs * params["wait_timeout"])
+        waits = len(params["jobs"] or ()) + 1 + params["follow"]
+        return float(DEFAULT_DEADLINE + waits * params["wait_timeout"])

@@ -5,13 +5,20 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 
 class LifecycleError(Exception):
     """An error for the user: what failed, on which object, why, and what to do.
 
     Every error that the collection raises on purpose derives from this class. A module turns it
     into a failed task with its message; any other exception is a defect and shows its traceback.
+
+    Attributes:
+        state: of a cluster whose deployment it ends.
     """
+
+    state: ClassVar[str] = "failed"
 
 
 MOST_REASONS = 5

@@ -38,6 +38,10 @@ class Step:
     is_announced: bool = False
 
 
+NOTICE = "notice"
+"""The state of a report that is printed only with ``-v``, or if the user wants to see every change."""
+
+
 class Progress(Protocol):
     """Where a task reports its progress; a line reaches the terminal within two seconds.
 

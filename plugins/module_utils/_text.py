@@ -15,13 +15,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 LONGEST_LINE = 2000
 """The maximum length of a foreign text, in characters."""
 
 LONGEST_FOREIGN_ERROR = 300
 """The maximum length of a foreign exception's text, in characters, next to its type and place."""
+
+MOST_NAMES = 3
+"""Names of clusters or components in a sentence. The others are counted."""
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """Control characters (Unicode's Cc, except tab and new line), line separators, writing directions."""
@@ -45,6 +48,16 @@ def one_line(text: object, longest: int = LONGEST_LINE) -> str:
         return line
     end = f"... ({len(whole)} characters)"
     return line[: longest - len(end)] + end
+
+
+def is_plain_line(text: str) -> bool:
+    """Whether a foreign text is one line of a usual length that a terminal shows unchanged."""
+    return text.splitlines() in ([], [text]) and without_controls(text) == text[:LONGEST_LINE]
+
+
+def shown_value(value: object) -> str:
+    """A foreign value for a message, on one short line."""
+    return one_line(repr(value), LONGEST_FOREIGN_ERROR)
 
 
 def suggestion(name: str, known: Iterable[str], most: int = 3) -> str:
@@ -75,6 +88,11 @@ def short_list(values: Iterable[object], most: int, more: str = "more") -> str:
     """The first values, separated by commas, and the number of the others, if there are any."""
     texts = [str(one) for one in values]
     return " ".join([", ".join(texts[:most]), *first_of(texts, most, more)[most:]])
+
+
+def counted_names(names: Collection[str], noun: str, most: int) -> str:
+    """How many things there are, and the first of their names: ``2 clusters (eu, us)``."""
+    return f"{counted(len(names), noun)} ({short_list(names, most)})"
 
 
 def extra_variable(name: str, values: Sequence[str]) -> str:

@@ -158,7 +158,7 @@ modules:
   sample: []
 components:
   description: The result of each component.
-  returned: success
+  returned: success, and after a failure without O(run); the record of a run has it
   type: list
   elements: dict
   contains:
@@ -269,18 +269,18 @@ run:
   type: str
   sample: 20261121-131854-a1b2c3
 state:
-  description: How the deletion ended, V(succeeded), V(failed) or V(cancelled).
-  returned: if O(state=absent)
+  description: How the deletion or the run ended, V(succeeded), V(failed) or V(cancelled).
+  returned: if O(state=absent), or if O(run) was cancelled
   type: str
   sample: succeeded
 seconds:
-  description: How long the deletion took.
-  returned: if O(state=absent)
+  description: How long the deletion, or the cancelled run, took.
+  returned: if O(state=absent), or if O(run) was cancelled
   type: float
   sample: 41.3
 migrations:
   description: The results of the migrations of the components.
-  returned: success
+  returned: success, and after a failure without O(run); the record of a run has it
   type: list
   elements: dict
 summary:
@@ -290,7 +290,7 @@ summary:
   elements: str
 durations:
   description: How long each migration and component took, as rows of a table.
-  returned: success
+  returned: success, and after a failure without O(run); the record of a run has it
   type: list
   elements: dict
   contains:

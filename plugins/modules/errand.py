@@ -86,6 +86,28 @@ options:
     type: float
     default: 600
   # Expert options.
+  show_logs:
+    description:
+      - Whether to show the last lines of the container that failed, at most 50 lines and 64 KiB. They are in
+        RV(logs). The message of the failed task has the last 10.
+      - Values of the Secrets of the pod and of the output of the run are masked as C(***), from 6 characters
+        on, also in base64, with escapes, and split over lines. Other secrets that a container prints are not.
+      - No log is shown if these values are not all known, such as without the right to get these Secrets.
+        Then RV(logs) says why.
+      - The ClusterRoles of errands do not grant the rights for it. It needs to list C(pods), and to get
+        C(pods/log) and C(secrets), in the namespace.
+      - It has no effect with O(wait=false).
+    type: bool
+    default: false
+    aliases: [logs]
+  follow:
+    description:
+      - Whether to show the logs of all containers while the task waits for the end of the run, also of a run
+        that succeeds. This needs O(show_logs=true), and ends with O(timeout).
+      - Lines of a run with output are shown after its containers have ended, as its output is not known
+        before that.
+    type: bool
+    default: false
   update_on_config_change:
     description:
       - Whether an errand that has run by C(once) runs again when the data of a ConfigMap or Secret changes to
@@ -192,6 +214,14 @@ EXAMPLES = r"""
             name: credentials
             versioned: true
 
+- name: Run it, and show its log while it runs
+  kyma.lifecycle.errand:
+    name: backup
+    namespace: shop
+    trigger: now
+    show_logs: true
+    follow: true
+
 - name: Take over a QuarksJob
   kyma.lifecycle.errand:
     namespace: shop
@@ -252,6 +282,29 @@ log_command:
     kubectl logs --namespace shop --selector
     lifecycle.kyma-project.io/errand=backup,lifecycle.kyma-project.io/run=7 --all-containers --prefix
     --tail=-1
+logs:
+  description: The log of the container that failed. Empty without O(show_logs=true), and if none failed.
+  returned: O(state=present)
+  type: list
+  elements: dict
+  contains:
+    pod:
+      description: The name of the pod.
+      type: str
+      sample: backup-7-x2k9v
+    container:
+      description: The name of the container.
+      type: str
+      sample: backup
+    lines:
+      description: The last lines, with values of Secrets masked.
+      type: list
+      elements: str
+      sample: ["connecting as shop with ***", "disk full"]
+    problem:
+      description: Why there are no lines. Empty if there are.
+      type: str
+      sample: ""
 durations:
   description:
     - How long the run took, as a row of durations. Empty if the task did not wait for its end.

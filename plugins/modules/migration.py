@@ -127,9 +127,19 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+state:
+  description: That the run was cancelled.
+  returned: if O(run) was cancelled
+  type: str
+  sample: cancelled
+seconds:
+  description: How long the run took.
+  returned: if O(run) was cancelled
+  type: float
+  sample: 41.3
 migrations:
   description: The result of each migration.
-  returned: with O(state=present)
+  returned: with O(state=present), except after a failure with O(run); the record of the run has it
   type: list
   elements: dict
   contains:
@@ -294,7 +304,7 @@ summary:
   elements: str
 durations:
   description: How long each migration took, as rows of a table.
-  returned: with O(state=present)
+  returned: with O(state=present), except after a failure with O(run); the record of the run has it
   type: list
   elements: dict
   contains:

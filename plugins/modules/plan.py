@@ -118,10 +118,20 @@ options:
         plan warns.
     type: bool
     default: false
+  require_healthy:
+    description:
+      - Whether the task fails if there is nothing to do and an object of the release is not healthy.
+        Otherwise it warns.
+      - It has no effect with O(rollout), as a rollout itself looks at the health of its clusters.
+      - A plan with something to do only warns, because the run may repair the object. If it does not, the
+        task that ends the run fails.
+    type: bool
+    default: false
   max_fail_percentage:
     description:
       - Percentage of the hosts of an earlier batch that may fail. The task refuses to plan if more failed.
         Batches are those of the play's keyword C(serial).
+      - Hosts whose clusters are held, or did not answer before their run began, have not failed.
       - It applies with every strategy. The keyword of the same name in Ansible applies only with C(linear).
         If the play has that keyword or C(any_errors_fatal), the strictest counts.
     type: float
@@ -142,7 +152,7 @@ options:
         has no values of Secrets.
       - The plan is valid only for its inputs. The result has its digest.
       - A relative path starts in the directory in which C(ansible-playbook) was started.
-      - Mutually exclusive with O(plan). Such a task cannot be C(async).
+      - Mutually exclusive with O(plan). Such a task cannot be C(async) with C(poll=0).
     type: path
   plan:
     description:
@@ -150,7 +160,15 @@ options:
         differences.
       - Options that are not set are those of the plan, except O(overrides) and O(migration_variables). These
         can hold secrets, so the plan has only their names, and you set them again.
-      - Mutually exclusive with O(plan_out). Such a task cannot be C(async).
+      - Mutually exclusive with O(plan_out). Such a task cannot be C(async) with C(poll=0).
+    type: path
+  diff_file:
+    description:
+      - A file on the controller to write the changes to, as unified diffs, in check mode too. It has no
+        values of Secrets.
+      - The hosts of a playbook that name the same file share it. Each playbook replaces the file.
+      - A relative path starts in the directory in which C(ansible-playbook) was started. Such a task cannot
+        be C(async).
     type: path
   plan_hop:
     description:
@@ -159,6 +177,11 @@ options:
         reported.
     type: int
     default: 1
+  rollout:
+    description:
+      - Internal. Whether the result also has the facts for a rollout in rings.
+    type: bool
+    default: false
   plan_digest:
     description:
       - The digest that was approved. The task refuses a plan with another digest.
@@ -313,6 +336,47 @@ check_mode:
   returned: if nothing blocks the deployment
   type: bool
   sample: false
+rollout:
+  description: What a rollout in rings has to know of the cluster.
+  returned: if O(rollout) is set, and the cluster could be read
+  type: dict
+  contains:
+    release_digest:
+      description: A SHA-256 digest of the files of the release that was requested.
+      type: str
+      sample: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+    installed_digest:
+      description: The same of the release that was last deployed completely. Empty if that is unknown.
+      type: str
+      sample: ""
+    since:
+      description:
+        - When the first run with RV(rollout.installed_digest) succeeded, or the cluster was adopted with it.
+      type: str
+      sample: "2026-11-21T13:21:07Z"
+    run:
+      description: The newest run, as C(name), C(state) and C(release_digest). Empty if there is none.
+      type: dict
+      sample: {name: 20261121-131854-a1b2c3, state: succeeded, release_digest: ""}
+    now:
+      description: The time by the clock of the cluster.
+      type: str
+      sample: "2026-11-21T14:00:00Z"
+    healthy_since:
+      description:
+        - When an object of an unchanged component last became C(Ready) or C(Available), by the clock of its
+          controller. Empty if that is unknown.
+      type: str
+      sample: "2026-11-21T13:20:59Z"
+    approvals:
+      description: The approvals that the cluster has, each as RV(kyma.lifecycle.approval#module:approval).
+      type: list
+      elements: dict
+      sample: []
+    approvals_problem:
+      description: Why the approvals could not be read. Empty if they could.
+      type: str
+      sample: the cluster has no definition of approvals
 plan_digest:
   description: The digest of the stored plan.
   returned: if O(plan) or O(plan_out) is given
@@ -338,7 +402,7 @@ grants:
   returned: if anything blocks the deployment
   type: str
 plan:
-  description: The plan. Empty if anything blocks the deployment.
+  description: The plan. Empty if anything blocks the deployment, except with O(require_healthy).
   returned: always
   type: dict
   contains:
@@ -354,6 +418,12 @@ plan:
       description: The profile of the release.
       type: str
       sample: production
+    release_digest:
+      description:
+        - A SHA-256 digest of the paths and contents of the release's files, the same for every cluster.
+        - Empty if nothing had to be rendered, and O(rollout) is not set.
+      type: str
+      sample: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
     digest:
       description: A digest of the inputs of the release and of the options that affect it.
       type: str
@@ -649,6 +719,27 @@ plan:
       description: The provisional plans of the hops after this one, each like this one.
       type: list
       elements: dict
+    unhealthy:
+      description:
+        - The objects of unchanged components that are not healthy, by the rules with which a run waits. Each
+          gives a warning.
+        - Only workloads, aggregated APIs and custom resources are checked, and nothing that a later hop
+          changes.
+      type: list
+      elements: dict
+      contains:
+        component:
+          description: The component that has the object.
+          type: str
+          sample: logging
+        object:
+          description: The object.
+          type: str
+          sample: Deployment kyma-system/loki
+        reason:
+          description: Why it is not healthy.
+          type: str
+          sample: 0 of 1 replicas are available
 """
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module

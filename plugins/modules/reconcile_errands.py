@@ -21,6 +21,7 @@ description:
     at its end. Two callers at once, or an engine beside it, do no harm.
   - It installs the definition of C(Errand), with three ClusterRoles, if it is missing or not the one of this
     version. If it may not, and the cluster has a definition, it warns and goes on.
+  - The usual options are O(namespaces), O(watch) and O(fail_on). All other options are for experts.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.attributes
@@ -44,6 +45,26 @@ options:
     elements: str
     default: []
     aliases: [namespace]
+  watch:
+    description:
+      - Whether to watch errands, and to reconcile changes, until you stop it.
+      - It works under the lease C(errands) in the namespace C(kyma-lifecycle). A second one stands by, and
+        takes over when the first one ends or no longer renews the lease.
+      - C(SIGINT) or C(SIGTERM) to C(ansible-playbook) stops it. It then finishes what is in flight, which
+        takes up to 30 seconds, and releases the lease. With C(async) and C(poll=0), send C(SIGTERM) to the
+        process of the module, or set O(watch_seconds).
+      - It reports each outcome of an errand, and what it is at itself.
+    type: bool
+    default: false
+  fail_on:
+    description:
+      - V(reconciliation) fails the task if an errand could not be reconciled. How a run ended is the errand's
+        own affair.
+      - V(run) also fails it if the last run of an errand failed. It does not go with O(watch=true).
+    type: str
+    choices: [reconciliation, run]
+    default: reconciliation
+  # Expert options.
   holder_image:
     description:
       - The image of the containers that hold output until it is read, see
@@ -56,25 +77,6 @@ options:
         Security or a webhook. It waits for any time for a quota that is used up.
     type: float
     default: 600
-  fail_on:
-    description:
-      - V(reconciliation) fails the task if an errand could not be reconciled. How a run ended is the errand's
-        own affair.
-      - V(run) also fails it if the last run of an errand failed. It does not go with O(watch=true).
-    type: str
-    choices: [reconciliation, run]
-    default: reconciliation
-  watch:
-    description:
-      - Whether to watch errands, and to reconcile changes, until you stop it.
-      - It works under the lease C(errands) in the namespace C(kyma-lifecycle). A second one stands by, and
-        takes over when the first one ends or no longer renews the lease.
-      - C(SIGINT) or C(SIGTERM) to C(ansible-playbook) stops it. It then finishes what is in flight, which
-        takes up to 30 seconds, and releases the lease. With C(async) and C(poll=0), send C(SIGTERM) to the
-        process of the module, or set O(watch_seconds).
-      - It reports each outcome of an errand, and what it is at itself.
-    type: bool
-    default: false
   watch_seconds:
     description:
       - How many seconds it watches with O(watch=true). Without it, it has no end.
@@ -91,6 +93,21 @@ options:
       - The file that gets metrics with O(watch=true), in the text format of Prometheus. Node exporter's
         textfile collector reads such files if the name ends with C(.prom).
       - It is replaced as a whole, at least once a minute.
+    type: path
+  http_address:
+    description:
+      - The address at which the engine answers HTTP requests with O(watch=true), such as V(127.0.0.1:8080),
+        or V(:8080) for every address of the machine. Without it, it answers none.
+      - C(/livez) says whether the engine still moves, and C(/readyz) whether it works or can take over, with
+        the reason. C(/metrics) has the metrics of O(metrics_file).
+      - It needs no login. It shows names of kinds and messages of the API server, and no content of objects.
+    type: str
+  log_file:
+    description:
+      - The file to which it appends a line of JSON for each change of an errand and each report of the engine
+        with O(watch=true). Each has C(time), C(subject), C(state) and C(message), and those of errands have
+        C(namespace), C(name), C(run), C(reason), C(exit_code), C(seconds) and C(secrets), which are names.
+      - In a container, C(/proc/1/fd/1) is the log of the container.
     type: path
   lease_seconds:
     description:

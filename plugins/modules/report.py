@@ -7,7 +7,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: report
-short_description: Writes an HTML file that shows how runs went
+short_description: Writes files that show how runs went
 version_added: "0.1.0"
 author:
   - the kyma.lifecycle authors (@kyma-project)
@@ -19,14 +19,28 @@ description:
     report, and each of them writes it. So the file that the last host writes has all clusters.
   - A host of the play without a result is in the report, too, with the state that the tasks of its deployment
     have reported so far. V(not started) is the state of one without such a task.
-  - The same results give the same file. Then the task changes nothing.
+  - The same clusters can be written as Markdown and as a document of JUnit.
+  - With C(kyma_rings) the files have the rings too, as they were decided last.
+  - The same results give the same files. Then the task changes nothing.
 options:
   path:
     description:
-      - The file on the controller. A relative path starts where C(ansible-playbook) was started.
+      - The HTML file on the controller. A relative path starts where C(ansible-playbook) was started.
       - The folder must exist. The task replaces a file that exists.
+      - At least one of O(path), O(summary) and O(junit) is required.
     type: path
-    required: true
+  summary:
+    description:
+      - A Markdown file for a ticket, a chat or the page of a CI job, as O(path). It has the table over the
+        clusters, all reasons, and what to do next.
+    type: path
+  junit:
+    description:
+      - An XML file for tools that read test results, as O(path). Each cluster is a suite, with a case for
+        the cluster and one for each of its components.
+      - What is held, not started, or waits for an earlier ring is skipped. A cluster that does not answer is
+        an error. What has failed, or was refused, lost or cancelled, is a failure.
+    type: path
   results:
     description:
       - The results of tasks on this cluster. M(kyma.lifecycle.run_info) returns what the timeline needs, and
@@ -88,14 +102,30 @@ EXAMPLES = r"""
   kyma.lifecycle.report:
     path: report.html
     results: "{{ [recorded] }}"
+
+- name: Write a summary for a ticket, and results for a CI job
+  kyma.lifecycle.report:
+    summary: summary.md
+    junit: junit.xml
+    results: "{{ [recorded] }}"
 """
 
 RETURN = r"""
 path:
-  description: The absolute path of the file.
-  returned: success
+  description: The absolute path of the HTML file.
+  returned: if O(path) is set
   type: str
   sample: /home/alice/report.html
+summary:
+  description: The absolute path of the Markdown file.
+  returned: if O(summary) is set
+  type: str
+  sample: /home/alice/summary.md
+junit:
+  description: The absolute path of the XML file.
+  returned: if O(junit) is set
+  type: str
+  sample: /home/alice/junit.xml
 clusters:
   description:
     - The state of each cluster in the report, by its name. It is one of those that C(kyma_result) can have.

@@ -55,6 +55,12 @@ options:
     type: str
     default: ''
   # Expert options.
+  adopt:
+    description:
+      - Internal. Whether the cluster counts as deployed with the release of the plan from now on, for
+        O(state=noted). Only a rollout in rings does that, under the lease of the cluster.
+    type: bool
+    default: false
   deadline:
     description:
       - Seconds after which the run is cancelled, whatever it is at, for O(state=started). With V(0) it takes
@@ -81,6 +87,13 @@ options:
       - Say that no process is left that could still be at work on the run, so that the lease of its cluster
         is free at once, for O(state=cancelled) with O(end). Where that is not certain, leave it out; the
         lease then expires by itself.
+    type: bool
+    default: false
+  require_healthy:
+    description:
+      - Whether the task fails if an object of the release is not healthy after the last run of a deployment,
+        for O(state=finished). A run itself waits only for the components that it changes.
+      - The record of the run and the version of the cluster do not depend on it.
     type: bool
     default: false
   interactive_managers:

@@ -75,6 +75,18 @@ installation:
       description: The profile of RV(installation.target). Empty for the release's default.
       type: str
       sample: production
+    release_digest:
+      description:
+        - A SHA-256 digest of the files of the release that was last deployed completely. It is the same on
+          all clusters with that release. Empty if it is unknown.
+      type: str
+      sample: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+    release_since:
+      description:
+        - When the first run with RV(installation.release_digest) succeeded, by the clock of the cluster.
+          Empty if that is unknown.
+      type: str
+      sample: "2026-11-21T13:21:07Z"
     last_run:
       description: The name of the newest run.
       type: str
@@ -82,6 +94,42 @@ installation:
     hold:
       description: The hold of the cluster, with C(by), C(reason), C(since) and C(until). None without a hold.
       type: dict
+command_target:
+  description:
+    - What M(kyma.lifecycle.report) needs to write commands that reach the cluster from any shell.
+  returned: if the options of the task are valid
+  type: dict
+  contains:
+    kubeconfig:
+      description: Its path. Empty if it is the default one, or has no path.
+      type: str
+      sample: ""
+    context:
+      description:
+        - The context in the kubeconfig. V(CONTEXT) if RV(command_target.note) says what it stands for.
+      type: str
+      sample: eu
+    host:
+      description: The host, if the inventory has it.
+      type: str
+      sample: eu-1
+    inventory:
+      description: The inventories of the playbook.
+      type: list
+      elements: str
+      sample: [/home/me/hosts.yml]
+    variables:
+      description: The variables that a playbook needs for this cluster.
+      type: dict
+      sample: {kyma_context: eu}
+    is_local:
+      description: Whether the commands are for the controller, and not for another host.
+      type: bool
+      sample: true
+    note:
+      description: What a person has to know before using a command. Empty for nothing.
+      type: str
+      sample: ""
 runs:
   description: The runs, the newest first.
   returned: success
@@ -108,6 +156,11 @@ runs:
       description: The profile of the release.
       type: str
       sample: production
+    release_digest:
+      description:
+        - A SHA-256 digest of the files of RV(runs[].version). Empty if the run has deployed no release.
+      type: str
+      sample: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
     started_by:
       description: Who began it, and on which machine.
       type: str
@@ -135,6 +188,12 @@ runs:
       description: That it has not ended, and when it was last written. Empty if it has ended.
       type: str
       sample: ""
+    advisory:
+      description:
+        - Why the API server would not refuse what the run writes after another one has taken its lease over.
+          Empty where it would, and for runs without a lease.
+      type: str
+      sample: ""
     cancelled:
       description: Who or what cancelled it, and why. Empty if it was not cancelled.
       type: str
@@ -150,6 +209,7 @@ runs:
     seconds:
       description:
         - How long the plan and the run took, as C(seconds) of C(kyma_result). V(0) while it is active.
+        - A run that was cut off has taken the time until it last wrote its record or renewed its lease.
       type: float
       sample: 132.8
     components:

@@ -73,8 +73,9 @@ options:
     type: str
   command:
     description:
-      - One shell line. Without it, the image's own entry point runs.
-    type: str
+      - One shell line, or a list with a program and its arguments, which no shell reads. Without it, the
+        image's own entry point runs.
+    type: raw
   schedule:
     description:
       - Five cron fields, or V(@hourly), V(@daily), V(@weekly), V(@monthly) or V(@yearly) (scheduled).
@@ -82,9 +83,10 @@ options:
     type: str
   env:
     description:
-      - Environment variables of the container.
-      - They are no place for secrets. All who may view the namespace read them in the definition. Logs and
-        diffs of Ansible show them. Refer to a Secret by O(extra) instead.
+      - Environment variables of the container. A value is a text. Or it is a dictionary that says where the
+        text comes from, with C(secretKeyRef) or another key of C(valueFrom) in Kubernetes.
+      - A text is no place for a secret. All who may view the namespace read it in the definition. Logs and
+        diffs of Ansible show it. Refer to a Secret instead, also by O(env_from).
     type: dict
   jobs:
     description:
@@ -103,14 +105,23 @@ options:
   memory:
     description:
       - The memory that the job requests, which is also its limit, such as V(512Mi).
+      - Its default does not count where O(requests) or O(limits) have memory. The same holds for O(cpu).
     type: str
   cpu:
     description:
       - The CPU that the job requests, which is also its limit, such as V(500m).
     type: str
+  requests:
+    description:
+      - What the job requests, by resource, in place of O(memory) and O(cpu).
+    type: dict
+  limits:
+    description:
+      - The limits of the job, by resource, in place of O(memory) and O(cpu).
+    type: dict
   mount:
     description:
-      - A volume of the job.
+      - A volume of the job. For several volumes, or other kinds of them, use O(volumes).
     type: dict
     suboptions:
       claim:
@@ -122,6 +133,26 @@ options:
         description:
           - The path of the volume in the container. Without it, C(/data).
         type: str
+  volumes:
+    description:
+      - Volumes of the job. Each entry has a C(path) in the container, and one source, which is C(claim),
+        C(secret) or C(config_map) with the name of an object, or C(empty_dir) with its size or V("").
+      - A source may also be the dictionary that Kubernetes has for it. Then other sources of Kubernetes are
+        possible, too, under their names there.
+      - C(sub_path), C(read_only) and C(name) are optional. An entry with a C(name), a C(path) and no source
+        is one more mount of that volume. An entry without a C(path) is a volume for other containers.
+    type: list
+    elements: dict
+  image_pull_secrets:
+    description:
+      - The names of Secrets with logins for registries.
+    type: list
+    elements: str
+  sidecars:
+    description:
+      - More containers of the pods, as Kubernetes has them.
+    type: list
+    elements: dict
   retry:
     description:
       - How often Kubernetes tries a failed run again (one-off and scheduled).
@@ -152,7 +183,9 @@ options:
     type: str
   health_check:
     description:
-      - How Kubernetes checks whether a continuous job works.
+      - How Kubernetes checks whether a continuous job works, by one of these suboptions. It makes a startup
+        probe and a liveness probe. For other probes, use O(startup_probe), O(liveness_probe) and
+        O(readiness_probe).
     type: dict
     suboptions:
       script:
@@ -163,6 +196,15 @@ options:
         description:
           - The path of an HTTP request to the O(port).
         type: str
+      command:
+        description:
+          - A program and its arguments that exits with 0 while the job works.
+        type: list
+        elements: str
+      tcp:
+        description:
+          - Whether the O(port) has to accept connections.
+        type: bool
   logs:
     description:
       - Files in the container to which the command appends its output. Without one, the container's log has
@@ -182,11 +224,229 @@ options:
       - When to send an email, V(none), V(all), V(onfinish) or V(onfailure). The definition records it, and
         this collection sends none.
     type: str
+  publish:
+    description:
+      - Whether Toolforge routes requests from outside to the job. The definition records it, and this
+        collection routes none.
+    type: bool
+  store_labels:
+    description:
+      - Whether the runtime objects and their pods have the labels of the store. An import of objects without
+        these labels sets V(false). A continuous job then needs a O(selector).
+    type: bool
+  # Fields with values as Kubernetes has them.
+  args:
+    description:
+      - The arguments of the image's own entry point, or of a O(command) that is a list.
+    type: list
+    elements: str
+  env_from:
+    description:
+      - ConfigMaps and Secrets whose keys become variables, as C(envFrom) in Kubernetes.
+    type: list
+    elements: dict
+  working_dir:
+    description:
+      - The directory in which the command runs.
+    type: str
+  container_name:
+    description:
+      - The name of the container. Without it, C(job).
+    type: str
+  container_ports:
+    description:
+      - The ports of the container, in place of that of O(port).
+    type: list
+    elements: dict
+  image_pull_policy:
+    description:
+      - When the image is pulled, V(Always), V(IfNotPresent) or V(Never).
+    type: str
+  security_context:
+    description:
+      - The security context of the container.
+    type: dict
+  lifecycle_hooks:
+    description:
+      - What runs after the start and before the end of the container, C(lifecycle) in Kubernetes.
+    type: dict
+  startup_probe:
+    description:
+      - A probe of the container. It replaces that of O(health_check).
+    type: dict
+  liveness_probe:
+    description:
+      - A probe of the container. It replaces that of O(health_check).
+    type: dict
+  readiness_probe:
+    description:
+      - A probe of the container.
+    type: dict
+  termination_message_policy:
+    description:
+      - From where Kubernetes takes the message of a container that has ended.
+    type: str
+  service_account:
+    description:
+      - The ServiceAccount of the pods.
+    type: str
+  automount_service_account_token:
+    description:
+      - Whether the pods get a token of their ServiceAccount.
+    type: bool
+  restart_policy:
+    description:
+      - What happens to a container that fails, V(Never) or V(OnFailure) (one-off and scheduled). Without it,
+        V(Never).
+    type: str
+  init_containers:
+    description:
+      - Containers that run before the job.
+    type: list
+    elements: dict
+  pod_security_context:
+    description:
+      - The security context of the pods.
+    type: dict
+  node_selector:
+    description:
+      - The labels of the nodes that may run the pods.
+    type: dict
+  tolerations:
+    description:
+      - The taints of nodes that the pods tolerate.
+    type: list
+    elements: dict
+  affinity:
+    description:
+      - The nodes and the neighbours that the pods prefer or need.
+    type: dict
+  topology_spread_constraints:
+    description:
+      - How the pods spread over nodes and zones.
+    type: list
+    elements: dict
+  priority_class:
+    description:
+      - The PriorityClass of the pods.
+    type: str
+  termination_grace_period:
+    description:
+      - Seconds that a pod gets to end.
+    type: int
+  dns_policy:
+    description:
+      - How the pods resolve names.
+    type: str
+  enable_service_links:
+    description:
+      - Whether the pods get variables about the Services of the namespace.
+    type: bool
+  host_network:
+    description:
+      - Whether the pods use the network of their node.
+    type: bool
+  ttl:
+    description:
+      - Seconds after which Kubernetes deletes a run that has ended (one-off and scheduled).
+    type: int
+  parallelism:
+    description:
+      - How many pods of a run work at the same time (one-off and scheduled).
+    type: int
+  completions:
+    description:
+      - How many pods of a run have to succeed (one-off and scheduled).
+    type: int
+  completion_mode:
+    description:
+      - V(NonIndexed), or V(Indexed) for pods that have a number each (one-off and scheduled).
+    type: str
+  concurrency_policy:
+    description:
+      - What happens if a run is due while another is not over (scheduled). V(Forbid), which is the default,
+        skips it, V(Allow) runs both, and V(Replace) ends the other.
+    type: str
+  starting_deadline:
+    description:
+      - Seconds in which a run has to start that could not start in time (scheduled). Without it, 30. V(0) is
+        no limit.
+    type: int
+  successful_jobs_history_limit:
+    description:
+      - How many runs that succeeded stay (scheduled).
+    type: int
+  failed_jobs_history_limit:
+    description:
+      - How many runs that failed stay (scheduled).
+    type: int
+  strategy:
+    description:
+      - How new pods replace old ones (continuous).
+    type: dict
+  min_ready:
+    description:
+      - Seconds that a new pod has to be ready to count (continuous).
+    type: int
+  progress_deadline:
+    description:
+      - Seconds after which a rollout without progress has failed (continuous).
+    type: int
+  revision_history_limit:
+    description:
+      - How many old ReplicaSets stay (continuous).
+    type: int
+  selector:
+    description:
+      - Labels by which the Deployment finds its pods, beside that of the store (continuous). They must be in
+        O(pod_labels). A change replaces the Deployment.
+    type: dict
+  labels:
+    description:
+      - Labels of the Job, the CronJob or the Deployment.
+    type: dict
+  annotations:
+    description:
+      - Annotations of the Job, the CronJob or the Deployment.
+    type: dict
+  job_labels:
+    description:
+      - Labels of the Jobs of a CronJob (scheduled).
+    type: dict
+  pod_labels:
+    description:
+      - Labels of the pods.
+    type: dict
+  pod_annotations:
+    description:
+      - Annotations of the pods.
+    type: dict
+  service_ports:
+    description:
+      - The ports of the Service, in place of that of O(port) (continuous).
+    type: list
+    elements: dict
+  service_type:
+    description:
+      - The type of the Service, such as V(NodePort) (continuous).
+    type: str
+  service_selector:
+    description:
+      - Labels by which the Service finds pods, beside those of the Deployment (continuous).
+    type: dict
+  service_labels:
+    description:
+      - Labels of the Service (continuous).
+    type: dict
+  service_annotations:
+    description:
+      - Annotations of the Service (continuous).
+    type: dict
   extra:
     description:
       - What the other fields can't express. A dictionary of JSON merge patches (RFC 7386) by the kind of the
         runtime object, C(Job), C(CronJob), C(Deployment) or C(Service).
-      - The container of the job has the name C(job).
+      - The container of the job has the name C(job), unless O(container_name) gives it another.
     type: dict
   on_failure:
     description:
@@ -197,9 +457,30 @@ options:
     type: str
     choices: [rollback, keep]
     default: rollback
+  show_logs:
+    description:
+      - Whether to show the last lines of the container of each job that failed, at most 50 lines and 64 KiB.
+        They are in RV(logs), and the last 10 on the screen.
+      - Values of the Secrets of the pod are masked as C(***), from 6 characters on, also in base64, with
+        escapes, and split over lines. Other secrets that a container prints are not.
+      - No log is shown if these values are not all known, such as without the right to get these Secrets.
+        Then RV(logs) says why.
+      - The ClusterRoles of the job store do not grant the rights for it. It needs to list C(pods), and to get
+        C(pods/log) and C(secrets), in the namespace.
+      - Output that O(logs) writes to files is in no log of a container.
+    type: bool
+    default: false
+  follow:
+    description:
+      - Whether to wait for the end of the runs that the task has started, of one-off and of scheduled jobs,
+        and to show the logs of their containers meanwhile. The task fails if such a run fails.
+      - This needs O(show_logs=true), and ends with O(timeout) of the job or O(wait_timeout).
+    type: bool
+    default: false
   wait_timeout:
     description:
-      - Seconds to wait for the deletion of a runtime object that must be replaced.
+      - Seconds to wait for the deletion of a runtime object that must be replaced, and for the end of the
+        runs with O(follow=true).
     type: float
     default: 120
   metrics_file:
@@ -243,18 +524,50 @@ EXAMPLES = r"""
       path: /healthz
     mount:
       claim: web-data
+    priority_class: high
     extra:
-      Deployment:
+      Service:
         spec:
-          template:
-            spec:
-              priorityClassName: high
+          sessionAffinity: ClientIP
+
+- name: Run a program with a password from a Secret, its configuration and a directory for files
+  kyma.lifecycle.stored_job:
+    name: sync
+    namespace: shop
+    type: scheduled
+    schedule: "*/10 * * * *"
+    concurrency_policy: Replace
+    image: registry.example.com/shop/sync:3.1
+    command: [sync, --once]
+    env:
+      PASSWORD:
+        secretKeyRef: {name: database, key: password}
+    env_from:
+      - configMapRef: {name: sync}
+    requests: {cpu: 100m, memory: 128Mi}
+    limits: {memory: 512Mi}
+    volumes:
+      - config_map: sync-rules
+        path: /etc/sync
+        read_only: true
+      - empty_dir: 1Gi
+        path: /tmp
+    service_account: sync
 
 - name: Run the backup now
   kyma.lifecycle.stored_job:
     name: backup
     namespace: shop
     state: restarted
+
+- name: Run it now, and show its log until it ends
+  kyma.lifecycle.stored_job:
+    name: backup
+    namespace: shop
+    state: restarted
+    show_logs: true
+    follow: true
+    wait_timeout: 3600
 
 - name: Load a list of jobs, and delete all other stored jobs of the namespace
   kyma.lifecycle.stored_job:
@@ -310,6 +623,39 @@ lines:
   type: list
   elements: str
   sample: ["shop/backup: updated", "shop/web: up to date"]
+logs:
+  description:
+    - The logs of the containers that failed, one for each job. Empty without O(show_logs=true), and if none
+      failed.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    namespace:
+      description: The namespace.
+      type: str
+      sample: shop
+    name:
+      description: The name of the job.
+      type: str
+      sample: backup
+    pod:
+      description: The name of the pod.
+      type: str
+      sample: backup-x2k9v
+    container:
+      description: The name of the container.
+      type: str
+      sample: job
+    lines:
+      description: The last lines, with values of Secrets masked.
+      type: list
+      elements: str
+      sample: ["connecting as shop with ***", "disk full"]
+    problem:
+      description: Why there are no lines. Empty if there are.
+      type: str
+      sample: ""
 counters:
   description:
     - The counters of each namespace that was read. They are stored in the cluster, in a C(JobCounter) of the

@@ -23,6 +23,8 @@ extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.read
+requirements:
+  - cronsim >= 2.7, for the times in RV(jobs[].runs)
 options:
   namespaces:
     description:
@@ -200,6 +202,44 @@ jobs:
           description: How long it took. None if that is not known.
           type: float
           sample: 12.0
+    runs:
+      description:
+        - When a scheduled job runs. Empty for other jobs, and for a job without its CronJob.
+        - Times of the schedule need the library cronsim.
+      type: dict
+      contains:
+        time_zone:
+          description:
+            - The time zone of the schedule. V(UTC) if it has none. Then it is that of
+              kube-controller-manager, which is UTC in most clusters.
+          type: str
+          sample: Europe/Berlin
+        last_run:
+          description: For when the last run was due. Empty if there was none.
+          type: str
+          sample: "2026-11-21T02:17:00Z"
+        last_success:
+          description: When the last run ended that succeeded. Empty if none did.
+          type: str
+          sample: "2026-11-21T02:19:31Z"
+        next_run:
+          description: When the next run is due. Empty if the job is suspended, or if that is not known.
+          type: str
+          sample: "2026-11-22T03:17:00+01:00"
+        missed_run:
+          description: When the last run was due that has not started. Empty if it has.
+          type: str
+          sample: ""
+        why_missed:
+          description:
+            - Why it has not started, as far as the CronJob and its Events say, which Kubernetes deletes after
+              an hour. Else V(not known). Empty if it has started.
+          type: str
+          sample: ""
+        problem:
+          description: Why the times of the schedule are not known. Empty if they are.
+          type: str
+          sample: ""
     storage_version:
       description: The storage version of the definition. V(0) if there is none.
       type: int

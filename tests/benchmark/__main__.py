@@ -21,8 +21,9 @@ from tests.cluster.paths import ROOT
 
 from .bounds import bounds
 from .errands import measure_errands
+from .fleet import measure_fleet
 from .measurements import Measurements
-from .names import CASES, ERRANDS, OURS, PARTS, SIZES
+from .names import CASES, ERRANDS, FLEET, OURS, PARTS, SIZES
 from .page import limits, page, workloads
 from .running import BenchmarkError, Place
 from .store import measure_store
@@ -72,17 +73,22 @@ def _deployments(options: argparse.Namespace) -> list[str]:
 
 
 def _parts(options: argparse.Namespace) -> list[str]:
-    """The cases without a release to measure."""
+    """The cases on clusters of their own to measure."""
     if OURS_TOOL not in (options.tool or [OURS_TOOL]):
         return []
     return [part for part in PARTS if part in (options.cases or PARTS)]
 
 
 def _measure_part(part: str, options: argparse.Namespace, measurements: Measurements) -> None:
-    measure = measure_errands if part == ERRANDS else measure_store
     with timed(part), tempfile.TemporaryDirectory(prefix="kyma-bench-") as folder:
+        place = Place(Path(folder))
         try:
-            measure(Place(Path(folder)), measurements, options.rounds)
+            if part == FLEET:
+                measure_fleet(place, measurements, _release(), options.rounds)
+            elif part == ERRANDS:
+                measure_errands(place, measurements, options.rounds)
+            else:
+                measure_store(place, measurements, options.rounds)
         except (BenchmarkError, ClusterError) as error:
             measurements.failures.append(f"{part} to the end")
             print(f"{part}: {error}", file=sys.stderr)

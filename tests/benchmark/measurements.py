@@ -21,12 +21,14 @@ class Sample:
         cpu: seconds of processors' time that the client's processes used, without the cluster's.
         peak: bytes of memory that the largest of these processes had.
         requests: that the cluster got.
+        main: bytes of memory that the process had that was started, such as Ansible's main process.
     """
 
     seconds: float
     cpu: float
     peak: int
     requests: int = 0
+    main: int = 0
 
     def __add__(self, other: Sample) -> Sample:
         """The sum of measurements in sequence."""
@@ -35,6 +37,7 @@ class Sample:
             self.cpu + other.cpu,
             max(self.peak, other.peak),
             self.requests + other.requests,
+            max(self.main, other.main),
         )
 
 
@@ -49,6 +52,7 @@ def typical(samples: Iterable[Sample]) -> Sample:
         median(one.cpu for one in listed),
         max(one.peak for one in listed),
         round(median(one.requests for one in listed)),
+        max(one.main for one in listed),
     )
 
 

@@ -17,8 +17,9 @@ CASES = {
 
 ERRANDS = "errands"
 STORE = "store"
-PARTS = {ERRANDS: "Errands", STORE: "The job store"}
-"""Cases on clusters without a release, with the headings of their figures."""
+FLEET = "fleet"
+PARTS = {ERRANDS: "Errands", STORE: "The job store", FLEET: "A fleet with nothing to do"}
+"""Cases on clusters of their own, with the headings of their figures."""
 
 SIZES = (360, 3600)
 """Roughly how many objects there are: one copy, and ten, of what a release of Kyma has."""

@@ -125,9 +125,13 @@ class Place:
         return Done(Sample(**used, requests=requests), printed)
 
     @contextmanager
-    def cluster(self) -> Iterator[Cluster]:
-        """Start a new, empty cluster of plain processes; yield it; end it."""
-        state = self.folder / "cluster"
+    def cluster(self, name: str = "cluster") -> Iterator[Cluster]:
+        """Start a new, empty cluster of plain processes; yield it; end it.
+
+        Args:
+            name: of the folder for its data.
+        """
+        state = self.folder / name
         try:
             self._tests_cluster(state, "up")
             yield Cluster(state / "kubeconfig", state / "audit.log")

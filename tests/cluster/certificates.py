@@ -62,8 +62,15 @@ class Certificates:
         write_private(self._folder / "sa.key", private_pem(accounts))
         write_private(self._folder / "sa.pub", public_pem(accounts))
 
-    def kubeconfig(self, user: str, target: Path, organisation: str = "") -> Path:
-        """Write a kubeconfig for a user; only its owner can read it."""
+    def kubeconfig(self, user: str, target: Path, organisation: str = "", *, port: int = 0) -> Path:
+        """Write a kubeconfig for a user; only its owner can read it.
+
+        Args:
+            user: its name.
+            target: the file.
+            organisation: the user's group.
+            port: of another API server with these certificates.
+        """
         issued = self._cluster.issue(user, organisation=organisation)
         document = {
             "apiVersion": "v1",
@@ -73,7 +80,7 @@ class Certificates:
                     "name": CLUSTER_NAME,
                     "cluster": {
                         "certificate-authority-data": _base64(self._cluster.own.certificate),
-                        "server": f"https://127.0.0.1:{self._port}",
+                        "server": f"https://127.0.0.1:{port or self._port}",
                     },
                 }
             ],

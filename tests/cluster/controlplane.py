@@ -32,11 +32,19 @@ class Ports:
 
 @dataclass(frozen=True)
 class ControlPlane:
-    """The commands for a cluster in a folder."""
+    """The commands for a cluster in a folder.
+
+    Attributes:
+        folder: of the certificates and of etcd's data.
+        ports: where its servers listen.
+        audit_log: of its API server.
+        prefix: of its keys in etcd. Clusters with different prefixes can share one etcd.
+    """
 
     folder: Path
     ports: Ports
     audit_log: Path
+    prefix: str = "/registry"
 
     @property
     def pki(self) -> Path:
@@ -86,6 +94,7 @@ class ControlPlane:
             "--authorization-mode=Node,RBAC",
             "--allow-privileged=true",
             f"--etcd-servers=https://127.0.0.1:{self.ports.etcd}",
+            f"--etcd-prefix={self.prefix}",
             f"--etcd-cafile={pki / 'etcd' / 'ca.crt'}",
             f"--etcd-certfile={pki / 'apiserver-etcd-client.crt'}",
             f"--etcd-keyfile={pki / 'apiserver-etcd-client.key'}",

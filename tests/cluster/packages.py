@@ -29,6 +29,9 @@ PACKAGES = {
     "docker": ("docker.io", "docker-cli"),
     "dockerd": ("docker.io",),
     "iptables": ("iptables",),
+    "pdftoppm": ("poppler-utils",),
+    "pdftotext": ("poppler-utils",),
+    "promtool": ("prometheus",),
 }
 
 

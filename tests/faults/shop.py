@@ -19,6 +19,7 @@ from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
+    WaitTerms,
     wait_until_established,
 )
 
@@ -145,9 +146,7 @@ class Shop:
     def seed(self) -> None:
         """Bring the cluster to where the first deployment begins."""
         defined = self.cluster.apply(LEDGERS)
-        wait_until_established(
-            self.cluster, [defined], deadline=time.monotonic() + 60, cancelled=lambda: False
-        )
+        wait_until_established(WaitTerms(self.cluster, time.monotonic() + 60), [defined])
         self.cluster.apply(LEDGER)
 
     def renew(self) -> int:

@@ -26,7 +26,7 @@ VICTIMS = ("the machine", "the writer")
 """Everything at once, as where the power fails; or only the process that writes, as where memory runs out."""
 LEASE_SECONDS = 6
 """The shortest there is: each run but the first waits for the lease of the one that was killed."""
-WRITES_OF_BEGIN = 8
+WRITES_OF_BEGIN = 12
 """At most, the end of the record of whoever was killed included."""
 FEW = 2
 """Of the writes, at each of the moments, where no more are wanted."""
@@ -130,16 +130,39 @@ def _killed_and_run_again(world: World, kill: Kill) -> None:
     world.proxy.forget()
     world.shop.renew()
     killer = Killer(kill, world)
+    known = {run["metadata"]["name"] for run in world.shop.runs()}
     outcome = world.deploy(killer.script, lease_seconds=LEASE_SECONDS)
     assert killer.has_struck, "the write was not made"
     # Where only one process was killed, the others have told of it, and have ended.
     assert world.processes.have_ended(), "a process of the killed deployment is still at work"
     if kill.victim == "the machine":
         assert outcome.status != 0
+    written = {_component_of(passage.request) for passage in world.proxy.passages if passage.status}
     if kill.again_at:
         world.deploy(_killed_at(world, kill.again_at), lease_seconds=LEASE_SECONDS)
     world.deploy(lease_seconds=LEASE_SECONDS).succeeded()
     world.shop.assert_whole()
+    if not kill.again_at:
+        denied = _said_to_be_not_started(world, known)
+        assert denied & written == set(), "the record says less than happened"
+
+
+def _component_of(request: Request) -> str:
+    """The component whose object this writes, by the name of the object."""
+    return request.path.rpartition("/")[2] if request.writes and "/configmaps/" in request.path else ""
+
+
+def _said_to_be_not_started(world: World, known: Collection[str]) -> set[str]:
+    """The components that newer runs than the known ones never started, by their records."""
+    statuses = [run["status"] for run in world.shop.runs() if run["metadata"]["name"] not in known]
+    assert all(status["state"] != "running" for status in statuses)
+    return {
+        name
+        for status in statuses
+        if status["state"] != "succeeded"
+        for name, one in (status.get("components") or {}).items()
+        if one["state"] == "not started"
+    }
 
 
 def _killed_at(world: World, number: int) -> Script:

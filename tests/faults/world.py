@@ -98,6 +98,12 @@ class World:
         self.shop.assert_whole()
         return outcome
 
+    @property
+    def server(self) -> str:
+        """The URL of the API server, past the proxy."""
+        config = yaml.safe_load((self.state / "kubeconfig").read_text())
+        return str(config["clusters"][0]["cluster"]["server"])
+
     def give_rights(self) -> None:
         """Let the deployer deploy, and get tokens of an account of his name for the fence."""
         for obj in (

@@ -8,7 +8,7 @@ from __future__ import annotations
 from tests.cluster import packages
 from tests.cluster.console import say
 from tests.cluster.errors import ClusterError
-from tests.support.browser import PROGRAM
+from tests.support.browser import PROGRAMS
 from tests.support.java import why_no_java
 
 from . import content
@@ -52,6 +52,6 @@ def for_execution_environments() -> None:
 def for_browsers() -> None:
     """Provide a headless browser, if possible. Otherwise its tests skip, which CI does not allow."""
     try:
-        packages.need(PROGRAM)
+        packages.need(*PROGRAMS)
     except ClusterError as error:
         say(str(error))

@@ -17,8 +17,8 @@ from .outcome import Outcome, failed, passed
 
 EXAMPLE = "examples/deploy.yml"
 DEFINITIONS = (
-    *(f"{kind}.lifecycle.kyma-project.io" for kind in ("installations", "inventories", "journalentries")),
-    *(f"{kind}.lifecycle.kyma-project.io" for kind in ("modules", "runs")),
+    *(f"{kind}.lifecycle.kyma-project.io" for kind in ("approvals", "installations", "inventories")),
+    *(f"{kind}.lifecycle.kyma-project.io" for kind in ("journalentries", "modules", "runs")),
     "offers.shop.example.com",
 )
 """The CRDs that the example release writes to an empty cluster: those of records, and its own."""

@@ -177,7 +177,7 @@ _ALL = (
         ("build",),
         lanes=0,
         uses=WAITING,
-        proves="A run survives each of the 15 faults.",
+        proves="A run survives each of the 16 faults.",
     ),
     Step("faults", "all of them", suites.faults, ("build",), uses=WAITING | SEVERAL_CLUSTERS),
     Step(

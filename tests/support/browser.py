@@ -1,13 +1,15 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The headless Chromium of this machine."""
+"""The headless Chromium of this machine, and the programs that read what it prints."""
 
 from __future__ import annotations
 
 from tests.cluster import packages
 
 PROGRAM = "chromium-headless-shell"
+TO_TEXT, TO_PIXELS = "pdftotext", "pdftoppm"
+PROGRAMS = (PROGRAM, TO_TEXT, TO_PIXELS)
 ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -21,7 +23,9 @@ ARGUMENTS = (
 
 
 def why_no_browser() -> str:
-    """Return why no browser can be started here, or nothing if one can."""
-    if packages.find(PROGRAM) is None:
-        return f"There is no {PROGRAM} on the PATH. Install it, or run make integration as root on Debian."
+    """Return why no page can be drawn and printed here, or nothing if one can."""
+    missing = [program for program in PROGRAMS if packages.find(program) is None]
+    if missing:
+        install = " ".join(sorted({package for one in missing for package in packages.PACKAGES[one]}))
+        return f"There is no {' and no '.join(missing)} on the PATH. On Debian: apt-get install {install}"
     return ""

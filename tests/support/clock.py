@@ -8,6 +8,9 @@ from __future__ import annotations
 import threading
 import time
 
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease_session
+
 FOREVER = 1e6
 """Seconds that no test takes. If that is the only limit, what has ended did so for another reason."""
 
@@ -28,6 +31,13 @@ class Clock:
         """Let seconds pass, without a wait."""
         with self._lock:
             self._now += seconds
+
+
+def let_leases_expire(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no real time pass while a process waits until another one's lease has expired."""
+    passing = Clock()
+    monkeypatch.setattr(lease_session, "boot_clock", passing.monotonic)
+    monkeypatch.setattr(lease_session, "time", passing)
 
 
 class StoppedClock:

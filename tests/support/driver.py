@@ -82,8 +82,10 @@ def release(version: str, components: Entries, **more: Any) -> Release:
         crds=content_of(more.pop("crds", ())),
         **more,
     )
-    said = [made.version, made.profile, str(made.components), [c.objects for c in content.values()]]
-    return replace(made, digest=objects_digest([*made.crds.objects, {"said": json.dumps(said)}]))
+    said = [made.version, str(made.components), [c.objects for c in content.values()]]
+    of_files = objects_digest([*made.crds.objects, {"said": json.dumps(said)}])
+    whole = objects_digest([{"said": f"{of_files} for {made.profile}"}])
+    return replace(made, digest=whole, release_digest=of_files)
 
 
 def content_of(objects: Sequence[Object]) -> Content:
@@ -117,6 +119,12 @@ class FakeMaterials(Materials):
 
     def fingerprint(self) -> str:
         return f"fingerprint of {self.given.digest}"
+
+    def version(self) -> str:
+        return self.given.version
+
+    def release_digest(self) -> str:
+        return self.given.release_digest
 
     def release(self, skip: Mapping[str, str] | None = None) -> Release:
         self.read.append("the release")

@@ -31,8 +31,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.stored_status import (
     StoredStatus,
     WrittenObject,
-    status_fields,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._record_codec import to_record
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     namespace_named,
@@ -59,9 +59,10 @@ def job_of(name: str, type: JobType = JobType.CONTINUOUS, namespace: str = "shop
 
 
 def ensure_namespace(cluster: MemoryCluster, namespace: str) -> None:
-    """Create a namespace if there is none."""
+    """Create a namespace if there is none; Pod Security restricts its pods."""
     if cluster.get("v1", "Namespace", namespace) is None:
-        cluster.create(namespace_named(namespace))
+        labels = {"pod-security.kubernetes.io/enforce": "baseline"}
+        cluster.create({**namespace_named(namespace), "metadata": {"name": namespace, "labels": labels}})
 
 
 def create_runtime(cluster: MemoryCluster, job: CoreJob, manager: str = "kubectl-create") -> list[Object]:
@@ -96,7 +97,7 @@ def note_status(cluster: MemoryCluster, job: CoreJob, live: list[Object], **stat
         )
         for desired, obj in zip(runtime_objects(job), live, strict=True)
     )
-    fields = status_fields(StoredStatus(**{"objects": objects, "defaults": CURRENT_DEFAULTS, **status}))
+    fields = to_record(StoredStatus(**{"objects": objects, "defaults": CURRENT_DEFAULTS, **status}))
     kind, name, namespace = DEFINITION_KINDS[job.type], job.key.name, job.key.namespace
     cluster.patch(*kind, name, namespace, {"status": fields}, subresource="status")
 

@@ -192,10 +192,10 @@ class ModuleDriver:
 
 
 def _is_of_records(call: Call) -> bool:
-    """Whether a write is of records, of their definitions, role and namespace, or of the lease."""
+    """Whether a write is of records, of their definitions, role, namespace and Events, or of the lease."""
     is_definition = call.name.endswith(".lifecycle.kyma-project.io")
     is_shared = call.name in {"kyma-lifecycle", "kyma-lifecycle-view"}
-    return call.api_version.startswith(OUR_GROUPS) or is_definition or is_shared
+    return call.api_version.startswith(OUR_GROUPS) or is_definition or is_shared or call.kind == "Event"
 
 
 def _text(call: Call) -> str:

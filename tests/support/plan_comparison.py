@@ -71,11 +71,13 @@ class Observed:
     Attributes:
         before, after: the live objects, by the header of a diff.
         requests: that were to store something, without those for our own records.
+        reads: the addresses of what it has read, without queries.
     """
 
     before: dict[str, Object]
     after: dict[str, Object] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
+    reads: list[str] = field(default_factory=list)
 
     @property
     def written(self) -> set[str]:
@@ -90,6 +92,7 @@ def observed_run(cluster: Cluster, audit: AuditLog, kinds: Iterable[tuple[str, s
     observed = Observed(_read(cluster, kinds))
     with audit.recorded() as requests:
         yield observed
+    observed.reads += [one.uri.partition("?")[0] for one in requests if one.verb in ("get", "list")]
     observed.requests += [one for one in requests if one.persists and not _is_of_records(one)]
     observed.after = _read(cluster, kinds)
 
@@ -110,6 +113,47 @@ def target_of(request: Request) -> str:
     # The audit log has a namespace in itself.
     name = name.rpartition("/")[2] if resource == "namespaces" else name
     return f"{parts[2] if parts[1] == 'apis' else ''} {resource} {name}"
+
+
+def order_disagreements(
+    plans: Iterable[Mapping[str, Any]], rehearsed: Iterable[Request], observed: Observed
+) -> list[str]:
+    """The removed objects that a plan deletes before other writes than its run does.
+
+    Deletions of migrations are left out: those of one wave have no order.
+
+    Args:
+        plans: of the components or modules.
+        rehearsed: the requests of the plan.
+        observed: what the run did.
+    """
+    removed = {
+        "/".join(filter(None, (change["namespace"], change["name"])))
+        for plan in plans
+        for change in plan["changes"]
+        if change["action"] == "delete"
+    }
+    dry_runs = (one for one in rehearsed if "dryRun=All" in one.uri)
+    planned, done = map(_places, (dry_runs, observed.requests))
+    common = planned.keys() & done.keys()
+    lines = []
+    for key in sorted(common):
+        is_recreated = ("write", key[1]) in done
+        if key[0] != "delete" or key[1].rpartition(" ")[2] not in removed or is_recreated:
+            continue
+        orders = [{one for one in common if places[one] < places[key]} for places in (planned, done)]
+        if others := sorted({target for verb, target in orders[0] ^ orders[1] if verb == "write"}):
+            lines.append(f"{key[1]} is deleted in another order than planned, compared with {others}")
+    return lines
+
+
+def _places(requests: Iterable[Request]) -> dict[tuple[str, str], int]:
+    """The position of the last deletion and of the last other write of each object."""
+    own = (one for one in requests if one.status < 300 and _is_ours(one))
+    return {
+        ("delete" if one.verb == "delete" else "write", target_of(one)): place
+        for place, one in enumerate(own)
+    }
 
 
 def kinds_of(objects: Iterable[Object]) -> set[tuple[str, str]]:

@@ -86,8 +86,8 @@ class Outcome:
     @property
     def run(self) -> dict[str, Any]:
         """The message at the end of the run."""
-        ended = (one for one in self._flat() if one.get("state", UNENDED[0]) not in UNENDED)
-        return next(one for one in ended if "durations" in one and "summary" in one)
+        assert self._ended, self.text
+        return self._ended
 
     @property
     def diff(self) -> list[dict[str, str]]:
@@ -108,13 +108,17 @@ class Outcome:
 
     @property
     def components(self) -> dict[str, dict[str, Any]]:
-        """The result of each component, by name."""
-        return {one["name"]: one for result in self.results for one in result.get("components") or ()}
+        """The result of each component, by name; of a task that failed in a run, its row of durations."""
+        rows = (row for row in self._ended.get("durations", ()) if row["kind"] == "component")
+        whole = (one for result in self.results for one in result.get("components") or ())
+        return {one["name"]: one for one in (*rows, *whole)}
 
     @property
     def migrations(self) -> dict[str, dict[str, Any]]:
-        """The result of each migration that was run, by id."""
-        return {one["id"]: one for result in self._flat() for one in result.get("migrations") or ()}
+        """The result of each migration that was run, by id; of a task that failed, its row of durations."""
+        rows = (row for row in self._ended.get("durations", ()) if row["kind"] == "migration")
+        whole = (one for result in self._flat() for one in result.get("migrations") or ())
+        return {row["name"]: row for row in rows} | {one["id"]: one for one in whole}
 
     def succeeded(self) -> Outcome:
         """The result itself, if the playbook has succeeded."""
@@ -129,12 +133,20 @@ class Outcome:
         return self
 
     def refused(self) -> str:
-        """The message of a refused plan; that must have been the only task, without any write."""
+        """The message of a refused plan, deletion or undo; only its failure may follow, and no write."""
         self.failed()
-        assert self.recap["ok"] == 0
-        assert len(self.results) == 1
+        first, *others = self.results
+        assert not [one for one in others if "plan" in one]
+        assert self.recap["failed"] == 1
         assert [str(request) for request in self.requests if request.persists] == []
-        return str(self.planning["msg"])
+        # Ansible prints all of a failed result.
+        assert not re.search(r'"(plan|durations|failures|blockers)": ', self.text), self.text
+        return str(first["msg"])
+
+    @property
+    def _ended(self) -> dict[str, Any]:
+        ended = (one for one in self._flat() if one.get("state", UNENDED[0]) not in UNENDED)
+        return next((one for one in ended if "durations" in one and "summary" in one), {})
 
     def _flat(self) -> Iterator[dict[str, Any]]:
         for result in self.results:

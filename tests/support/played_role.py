@@ -34,8 +34,9 @@ class ActionModule(ActionBase):
 
     def run(self, tmp=None, task_vars=None):
         module = self._task.action.rpartition(".")[2]
-        # Two that show what is done; all of them would need the imports of the modules.
-        spec = {{}} if module == "run" else {{"run": {{}}, "release": {{}}}}
+        # Those that show what is done; all of them would need the imports of the modules.
+        run = {{"require_healthy": {{}}}}
+        spec = run if module == "run" else {{"run": {{}}, "release": {{}}, "hops": {{}}}}
         args = self._task.args | role_options(self._task, spec, task_vars, self._templar.template)
         with open(os.environ["{CALLS}"], "a") as file:
             file.write(json.dumps([module, args, task_vars["inventory_hostname"]]) + "\\n")
@@ -158,8 +159,15 @@ class Plays:
     ) -> Played:
         """Play tasks on each host that has answers; the keywords are the play's."""
         play = {"hosts": ",".join(answers), "gather_facts": False, "tasks": tasks, **keywords}
-        book, script, calls = (self._folder / name for name in ("book.json", "answers", "calls"))
+        book = self._folder / "book.json"
         book.write_text(json.dumps([play]))
+        return self.play_book(str(book), answers, *options)
+
+    def play_book(
+        self, book: str, answers: Mapping[str, Mapping[str, Sequence[Mapping[str, Any]]]], *options: str
+    ) -> Played:
+        """Play a playbook, by its path or by the name of one of ours, with the answers of each host."""
+        script, calls = (self._folder / name for name in ("answers", "calls"))
         script.mkdir(exist_ok=True)
         for host, own_answers in answers.items():
             (script / host).write_text(json.dumps(own_answers))
@@ -173,7 +181,7 @@ class Plays:
             ANSWERS: str(script),
             CALLS: str(calls),
         }
-        command = [str(Path(sys.executable).parent / "ansible-playbook"), str(book), *options]
+        command = [str(Path(sys.executable).parent / "ansible-playbook"), book, *options]
         status, text = _ended(command, environment, self._folder)
         made = [tuple(json.loads(line)) for line in calls.read_text().splitlines()]
         return Played(status, text, made)

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report import records
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.model import ClusterReport
 
 START = datetime(2026, 11, 21, 13, 18, 54, tzinfo=UTC)
 read_cluster = partial(records.read_cluster, now=START + timedelta(days=1))
@@ -199,3 +200,49 @@ def small_run(start: float = 0.0, state: str = "succeeded") -> dict[str, Any]:
     ]
     components = [component("logging", 12.0), component("monitoring", 30.25)]
     return run(seconds=40.0, start=start, state=state, components=components, durations=rows)
+
+
+def failing_run() -> dict[str, Any]:
+    """A run with a plan, of which a component failed, and so another one did not start; one was cancelled."""
+    rows = [
+        row("plan", "plan", -3.0, 2.0),
+        row("phase", "lease", 0.2, 0.3),
+        row("phase", "begin", 0.5, 0.5),
+        row("phase", "components", 1.0, 12.0, "failed"),
+        row("component", "logging", 1.0, 4.0),
+        row("component", "checkout", 1.0, 12.0, "failed"),
+        row("component", "search", 5.0, 8.0, "cancelled"),
+        row("component", "mailer", None, 0.0, "not started"),
+        row("migration", "logging/grow", 1.0, 0.4, "warned"),
+        row("phase", "end", 13.1, 0.5),
+        row("phase", "other", None, 0.1),
+    ]
+    reason = (
+        "Deployment shop/checkout: 0 of 1; pod checkout-5878d48b7-lxpcw, container main: CrashLoopBackOff"
+    )
+    components = [
+        component("logging", 4.0),
+        component("checkout", 12.0, "failed", reason),
+        component("search", 8.0, "cancelled", "the run was cancelled"),
+        component("mailer", 0.0, "not started", "it needs checkout, which failed"),
+    ]
+    grown = migration("logging/grow", "logging", state="warned")
+    return run(seconds=15.4, state="failed", components=components, migrations=[grown], durations=rows)
+
+
+def every_end() -> tuple[ClusterReport, ...]:
+    """Clusters that ended in every way, with names and texts of every length."""
+    ran = errands(
+        backup=[errand_run(2, 9, 30), errand_run(1, 2, 4)],
+        reindex=[errand_run(7, 12, 3, "failed", LONG_TEXT)],
+    )
+    return (
+        read_cluster("live-eu", [recorded(large_run(), version="2.10", target="2.11")]),
+        read_cluster(
+            f"staging-{LONG_NAME}.{LONG_NAME}", [recorded({**large_run(exact=False), "name": "older"})]
+        ),
+        read_cluster("canary", [recorded(small_run(5, "running"))]),
+        read_cluster("errands", [recorded(small_run()), ran]),
+        read_cluster("far", [{"unreachable": True, "msg": LONG_TEXT}]),
+        read_cluster("quiet", [recorded()]),
+    )

@@ -27,11 +27,14 @@ from typing import Any, NamedTuple, NoReturn
 from .._errors import LifecycleError
 from .._progress import Progress, Step, listen_to_steps
 from .progress_file import ProgressLine
+from .stop_cause import SIGNAL, note_playbook_end, stop_cause
 from .task import Result
 
 Work = Callable[[Progress, Callable[[], bool]], Result]
 """The work itself; it gets the place to report progress, and whether it is to stop."""
 
+_STOP_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+"""They ask the process to stop."""
 POLL_SECONDS = 0.2
 """How often this checks whether the work is to stop."""
 
@@ -70,10 +73,15 @@ def run_in_forked_worker(
     """
     parent_end, child_end = socket.socketpair()
     begin = time.monotonic()
-    pid = os.fork()
-    if not pid:
-        parent_end.close()
-        _work_and_exit(work, child_end, _Limits(limit, patience, outlives_parent))
+    # A request to stop that comes early waits until the process can take it.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOP_SIGNALS)
+    try:
+        pid = os.fork()
+        if not pid:
+            parent_end.close()
+            _work_and_exit(work, child_end, _Limits(limit, patience, outlives_parent))
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     child_end.close()
     result: Result | None = None
     steps: dict[str, str] = {}
@@ -123,7 +131,7 @@ def _messages(channel: socket.socket, meanwhile: Callable[[], None]) -> Iterator
 
 def _request_stop(pid: int) -> None:
     with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGTERM)
+        os.kill(pid, signal.SIGTERM if stop_cause() == SIGNAL else signal.SIGHUP)
 
 
 def _loss_cause(status: int, seconds: float, *, is_cancelled: bool) -> str:
@@ -181,17 +189,21 @@ def _work_and_exit(work: Work, channel: socket.socket, limits: _Limits) -> NoRet
 
 
 def _heed_signals(patience: float) -> None:
-    """Treat SIGTERM as the request to stop."""
+    """Treat SIGTERM as the request to stop, and SIGHUP as the same after the end of ansible-playbook."""
 
     def heed(number: int, _frame: FrameType | None) -> None:
         if not _stop_signals:
+            if number == signal.SIGHUP:
+                note_playbook_end()
             remaining = signal.getitimer(signal.ITIMER_REAL)[0]
             _set_timer(min(remaining or inf, patience))
         _stop_signals.append(number)
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.signal(signal.SIGTERM, heed)
+    for number in _STOP_SIGNALS:
+        signal.signal(number, heed)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOP_SIGNALS)
 
 
 def _set_timer(seconds: float) -> None:

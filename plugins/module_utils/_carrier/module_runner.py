@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,9 @@ from .forked_worker import ProcessLost, run_in_forked_worker
 from .options import CARRIER_ARGUMENT, full_argument_spec, scalar_texts
 from .progress_file import CANCEL_SUFFIX, ProgressFile
 from .shipped_materials import ShippedMaterials
+from .stop_cause import PLAYBOOK_END, note_playbook_end
 from .task import ControllerNotes, Result, TaskDefinition
-from .task_call import call_task_function, failed_result
+from .task_call import call_task_function, error_result
 
 HIDDEN = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
 """What Ansible shows in place of the value of an option with ``no_log``."""
@@ -56,7 +57,7 @@ def _run(definition: TaskDefinition, call: Callable[[], Result]) -> Result:
     try:
         return run_in_forked_worker(lambda _progress, _cancelled: call(), outlives_parent=False)
     except ProcessLost as error:
-        return failed_result(str(error))
+        return error_result(error)
 
 
 def _call(
@@ -78,4 +79,13 @@ def _call(
 def _cancelled(progress_file: str | None) -> Callable[[], bool]:
     if not progress_file:
         return lambda: False
-    return Path(progress_file + CANCEL_SUFFIX).exists
+    request = Path(progress_file + CANCEL_SUFFIX)
+
+    def is_cancelled() -> bool:
+        with suppress(FileNotFoundError):
+            if request.read_text() == PLAYBOOK_END:
+                note_playbook_end()
+            return True
+        return False
+
+    return is_cancelled

@@ -49,6 +49,14 @@ class Materials(ABC):
     def fingerprint(self) -> str:
         """The digest of the rendered release; cheap, because nothing is parsed for it."""
 
+    def version(self) -> str:
+        """The version of the release; nothing is rendered for it where the files are."""
+        return self.release().version
+
+    def release_digest(self) -> str:
+        """The digest of the release's files; nothing is rendered for it where the files are."""
+        return self.release().release_digest
+
     @abstractmethod
     def release(self, skip: Mapping[str, str] | None = None) -> Release:
         """The rendered release. Raises LifecycleError with file and line if it can't be read.
@@ -145,6 +153,7 @@ class TaskDefinition:
         needs_release: whether the carrier has to provide a release.
         needs_migrations: whether the carrier has to provide migrations.
         needs_modules: whether the carrier has to provide a catalog of modules.
+        names_target: whether the carrier adds what commands need to reach the cluster to the result.
         mutually_exclusive, required_one_of, required_if: as in AnsibleModule.
         secret_options: options with ``no_log`` whose values the function itself keeps out of its results. The
             carriers don't search for these values: a value such as "1" would hide the numbers of a result.
@@ -155,6 +164,7 @@ class TaskDefinition:
     needs_release: bool = False
     needs_migrations: bool = False
     needs_modules: bool = False
+    names_target: bool = False
     mutually_exclusive: Sequence[Sequence[str]] = ()
     required_one_of: Sequence[Sequence[str]] = ()
     required_if: Sequence[Sequence[Any]] = ()

@@ -65,7 +65,7 @@ def call_task_function(
             )
         )
     except LifecycleError as error:
-        result = failed_result(str(error))
+        result = error_result(error)
     if heard:
         result = {**result, "warnings": [*result.get("warnings", ()), *map(_warning, heard.items())]}
     return result
@@ -82,6 +82,11 @@ def _warning(heard: tuple[str, list[str]]) -> str:
 def failed_result(message: str) -> Result:
     """The result of a task that failed with a message for a person."""
     return {"failed": True, "changed": False, "msg": message}
+
+
+def error_result(error: LifecycleError) -> Result:
+    """The result of a task that an error has ended, with the state of the cluster."""
+    return {**failed_result(str(error)), "state": error.state}
 
 
 def _connect(params: Mapping[str, Any], on_warning: OnWarning) -> Cluster:

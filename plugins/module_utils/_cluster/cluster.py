@@ -12,9 +12,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from .._text import LONGEST_LINE, one_line
+from .._timestamp import timestamp
 
 if TYPE_CHECKING:
     from .stop_signal import StopSignal
@@ -29,6 +30,10 @@ _LONGEST_MANAGER = 128
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
 """The recommended label that names the tool that manages an object."""
+
+
+Address: TypeAlias = "tuple[str, str, str, str | None]"
+"""The apiVersion, kind, name and namespace of an object, as the methods of a :class:`Cluster` take them."""
 
 
 class Ref(NamedTuple):
@@ -53,6 +58,10 @@ class Ref(NamedTuple):
         # Names of roles may contain any character but slash and percent, and have any length.
         return text if text.isprintable() and len(text) <= LONGEST_LINE else one_line(text)
 
+    def in_version(self, api_version: str) -> Address:
+        """The address of the object in a version of its group."""
+        return api_version, self.kind, self.name, self.namespace or None
+
 
 def manager_of(migration: str) -> str:
     """The field manager of the migration with this id."""
@@ -68,6 +77,11 @@ def ref_of(obj: Mapping[str, Any]) -> Ref:
     """The reference of an object as given: without ``metadata.namespace`` it counts as cluster-scoped."""
     meta = obj["metadata"]
     return Ref(group_of(obj["apiVersion"]), obj["kind"], meta.get("namespace") or "", meta["name"])
+
+
+def address_of(obj: Mapping[str, Any]) -> Address:
+    """The address of an object as given."""
+    return ref_of(obj).in_version(obj["apiVersion"])
 
 
 @dataclass(frozen=True)
@@ -216,6 +230,10 @@ class Cluster(ABC):
     def server_version(self) -> str:
         """``gitVersion`` of the API server, e.g. ``v1.36.3``."""
 
+    def server_time(self) -> str:
+        """The time by the API server's clock (RFC 3339); the local time if it has not answered yet."""
+        return timestamp()
+
     @abstractmethod
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
         """Read one object; None if it does not exist.
@@ -323,9 +341,26 @@ class Cluster(ABC):
 
     @abstractmethod
     def logs(
-        self, name: str, namespace: str, *, container: str | None = None, tail_lines: int | None = None
+        self,
+        name: str,
+        namespace: str,
+        *,
+        container: str | None = None,
+        tail_lines: int | None = None,
+        limit_bytes: int | None = None,
+        since: str = "",
+        timestamps: bool = False,
     ) -> str:
-        """The log of a container."""
+        """The log of a container.
+
+        Args:
+            name, namespace: of the pod.
+            container: its name; None for the only one.
+            tail_lines: how many of the last lines to return; None for all.
+            limit_bytes: how many of the first bytes of these to return; None for all.
+            since: a time (RFC 3339). Lines from before its second are left out.
+            timestamps: whether each line begins with its time and a space.
+        """
 
     @abstractmethod
     def exec(

@@ -26,6 +26,8 @@ class Unreachable(ClusterError):
         sent: whether the request may have been sent, so that the server may have acted on it.
     """
 
+    state = "unreachable"
+
     def __init__(self, message: str, *, sent: bool = True) -> None:
         super().__init__(message)
         self.sent = sent

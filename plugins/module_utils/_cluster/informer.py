@@ -29,7 +29,13 @@ OnChange: TypeAlias = "Callable[[Object | None, Object | None], None]"
 
 
 class InformerScope(NamedTuple):
-    """The objects of an informer: of a kind, in a namespace or, if that is empty, in all namespaces."""
+    """The objects of an informer: of a kind, in a namespace or, if that is empty, in all namespaces.
+
+    Attributes:
+        api_version, kind, namespace: of the objects.
+        label_selector: of the objects that count.
+        metadata_only: whether their metadata is enough.
+    """
 
     api_version: str
     kind: str
@@ -39,6 +45,16 @@ class InformerScope(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.kind} in {self.namespace}" if self.namespace else self.kind
+
+    def list(self, cluster: Cluster) -> Page:
+        """The present objects, from one list."""
+        return cluster.list(
+            self.api_version,
+            self.kind,
+            self.namespace or None,
+            label_selector=self.label_selector,
+            metadata_only=self.metadata_only,
+        )
 
 
 class Informer:
@@ -102,6 +118,11 @@ class Informer:
         """Wait until each object of the first list was reported; whether this happened in time."""
         return self._synced.wait(seconds)
 
+    @property
+    def is_following(self) -> bool:
+        """Whether it has listed the objects and follows their changes; not while it can't."""
+        return self._synced.is_set() and bool(self._position)
+
     def objects(self) -> list[Object]:
         """The held objects, in no order."""
         with self._lock:
@@ -137,15 +158,7 @@ class Informer:
         """List if needed, and watch; whether it succeeded, so that it may be repeated at once."""
         subject = self.subject
         if not self._position:
-            self._take_list(
-                self._cluster.list(
-                    subject.api_version,
-                    subject.kind,
-                    subject.namespace or None,
-                    label_selector=subject.label_selector,
-                    metadata_only=subject.metadata_only,
-                )
-            )
+            self._take_list(subject.list(self._cluster))
             if not self._stop.is_set:
                 self._synced.set()
             if not self._position:

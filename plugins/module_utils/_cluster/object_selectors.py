@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from .cluster import Object
@@ -70,6 +70,11 @@ def is_met(requirement: Requirement, labels: Mapping[str, str | None]) -> bool:
     if operator in ("Exists", "DoesNotExist"):
         return (key in labels) == (operator == "Exists")
     return (key in labels and labels[key] in values) == (operator == "In")
+
+
+def is_listed(listed: Collection[str] | None, *values: str) -> bool:
+    """Whether the list of a rule, of roles or webhooks, has one of some values, or all of them by ``*``."""
+    return any(one in (listed or ()) for one in ("*", *values))
 
 
 def label_text(value: object) -> str:

@@ -14,9 +14,12 @@ ERRAND = "Errand"
 """The only kind of ours that users apply themselves."""
 STORED_JOBS = ("OneOffJob", "ScheduledJob", "ContinuousJob")
 """The kinds of the definitions of stored jobs."""
+APPROVALS = "approvals"
+"""The resource that only approvers write."""
 DENIAL_PREFIX = f"{FIELD_MANAGER}-deleting-"
 """The start of the name of what denies the creation of a module's resources while it is deleted."""
 DEPLOYER = f"{FIELD_MANAGER}-deployer"
+APPROVER = f"{FIELD_MANAGER}-approver"
 RECORDS_VIEWER = f"{FIELD_MANAGER}-view"
 ERRANDS_VIEWER = f"{FIELD_MANAGER}-errands-view"
 ERRANDS_AUTHOR = f"{FIELD_MANAGER}-errands-author"
@@ -25,7 +28,7 @@ JOB_STORE_VIEWER = f"{FIELD_MANAGER}-job-store-view"
 JOB_STORE_MANAGER = f"{FIELD_MANAGER}-job-store"
 
 _CLUSTER_ROLES = (
-    *(DEPLOYER, RECORDS_VIEWER, ERRANDS_VIEWER, ERRANDS_AUTHOR, ERRANDS_ENGINE),
+    *(DEPLOYER, APPROVER, RECORDS_VIEWER, ERRANDS_VIEWER, ERRANDS_AUTHOR, ERRANDS_ENGINE),
     *(JOB_STORE_VIEWER, JOB_STORE_MANAGER),
 )
 _RBAC = "rbac.authorization.k8s.io"
@@ -45,11 +48,40 @@ def own_object_problem(ref: Ref) -> str:
 
 
 def own_manifest_problem(manifest: Object) -> str:
-    """The same for a manifest. The Secrets of journals are in any namespace; only their type shows them."""
+    """The same for a manifest, whose content counts too.
+
+    The Secrets of journals are in any namespace; only their type shows them. A role or a binding of any name
+    may grant what only approvers have.
+    """
     ref, type_ = ref_of(manifest), str(manifest.get("type"))
     if ref[:2] == SECRET_KIND and type_.startswith(f"{GROUP}/"):
         return f"{ref} belongs to the collection kyma.lifecycle itself: it is a record of the type {type_}"
+    if ref.group == _RBAC and (_binds_approver(manifest) or _grants_approving(manifest)):
+        return f"{ref} grants the right to approve a ring, which only an administrator may grant"
     return own_object_problem(ref)
+
+
+def _binds_approver(manifest: Object) -> bool:
+    """Whether a binding gives its subjects the role of approvers."""
+    role = manifest.get("roleRef")
+    return isinstance(role, dict) and role.get("name") == APPROVER
+
+
+def _grants_approving(manifest: Object) -> bool:
+    """Whether a role grants writes of approvals by name, unlike one that grants all kinds of all groups."""
+    rules = manifest.get("rules")
+    return isinstance(rules, list) and any(
+        GROUP in _words(rule, "apiGroups")
+        and _words(rule, "resources") & {APPROVALS, "*"}
+        and _words(rule, "verbs") - {"get", "list", "watch"}
+        for rule in rules
+    )
+
+
+def _words(rule: object, key: str) -> set[str]:
+    """A list in a rule; empty if the rule has another shape, which the API server refuses."""
+    words = rule.get(key) if isinstance(rule, dict) else None
+    return set(map(str, words)) if isinstance(words, list) else set()
 
 
 def _reason(ref: Ref) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from .cluster import Cluster, Resource, group_of
+from .cluster import Cluster, Object, Ref, Resource, group_of
 from .errors import ApiUnavailable, KindNotServed
 
 _STABILITIES = ("alpha", "beta", "")
@@ -33,6 +33,11 @@ def readable_version(cluster: Cluster, api_version: str, kind: str) -> str:
     """
     resource = served_resource(cluster, api_version, kind)
     return resource.api_version if resource else api_version
+
+
+def find_object(cluster: Cluster, ref: Ref, api_version: str) -> Object | None:
+    """The object in its :func:`readable_version`; None if it does not exist."""
+    return cluster.get(*ref.in_version(readable_version(cluster, api_version, ref.kind)))
 
 
 def preferred_first(resources: Iterable[Resource]) -> tuple[Resource, ...]:

@@ -112,6 +112,10 @@ class ClusterWrapper(Cluster):
     def server_version(self) -> str:
         return self._forward(Call("server_version"), lambda to: to.server_version())
 
+    def server_time(self) -> str:
+        # No request.
+        return self._inner.server_time()
+
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
         return self._forward(
             Call("get", api_version, kind, name, namespace),

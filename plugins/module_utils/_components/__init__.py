@@ -5,7 +5,7 @@
 
 `rehearsed_work` computes what would change, `component_run` does it, and `component_removal` ends it.
 
-Public modules: `component_context`, `component_crds`, `component_inventory`, `component_plan`,
-`component_removal`, `component_run`, `desired_component`, `migrations`, `provided_kinds`, `rehearsed_work`,
-`removal_gate`, `selection`, `work_options`.
+Public modules: `component_context`, `component_crds`, `component_health`, `component_inventory`,
+`component_plan`, `component_removal`, `component_run`, `desired_component`, `migrations`, `provided_kinds`,
+`rehearsed_work`, `removal_gate`, `selection`, `work_options`.
 """

@@ -105,6 +105,7 @@ class ComponentContext(WorkContext):
         selection: which objects of each component are read and applied, see :mod:`~.selection`; all, if
             it does not name a component.
         providers: the components that install kinds when they run, by API group.
+        run: the name of the run, which the inventories record; empty outside a run.
         owner_kind: the kind of the components in the inventories: of a release, or modules.
         count: called when a component is done; returns the number done, to end a sentence; empty outside a
             run.
@@ -118,5 +119,6 @@ class ComponentContext(WorkContext):
     additions: RunAdditions = RunAdditions()
     selection: Mapping[str, str] = field(default_factory=dict)
     providers: Mapping[str, str] = field(default_factory=dict)
+    run: str = ""
     owner_kind: str = COMPONENT
     count: Callable[[], str] = lambda: ""

@@ -15,7 +15,7 @@ from .._errors import LifecycleError
 from .._objects.apply.apply_object import KnownObjects
 from .._objects.apply.apply_set import CRD, WaitCallbacks
 from .._objects.apply.crd_narrowing import SECONDS_TO_LEARN, Interrupted, narrow_definition
-from .._objects.health.wait import wait_until_established
+from .._objects.health.wait import WaitTerms, wait_until_established
 from .._objects.inventory.inventory import Inventory, entries_of
 from .._objects.inventory.inventory_entry import current_entry
 from .._runs.outcomes import CANCELLED, FAILED, NARROW, SUCCEEDED, ComponentOutcome
@@ -39,9 +39,8 @@ def narrow_component(
     state, error = SUCCEEDED, ""
 
     def until_served(crds: Sequence[Object]) -> None:
-        result = wait_until_established(
-            place.cluster, crds, deadline=time.monotonic() + place.timeout, cancelled=lambda: False
-        )
+        terms = WaitTerms(place.cluster, time.monotonic() + place.timeout)
+        result = wait_until_established(terms, crds)
         if not result.is_healthy:
             names = ", ".join(str(ref_of(crd)) for crd in crds)
             raise ClusterError(f"the API server does not serve {names} after {place.timeout:.0f} s")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from .._cluster.cluster import Object, Ref, ref_of
 from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import ForeignFields, InventoryEntry, current_entry, intent_of
+from .._record_codec import from_record, to_record
 from .._release.model import ComponentEntry
 
 
@@ -25,6 +26,7 @@ class DeployedAs:
         source: sha256 over all inputs of the rendering, or empty.
         prerequisite: whether it is deployed before all components that aren't, and so deleted after them.
         needs: the components that it needs, which are deleted after it.
+        run: the run that last applied it, or empty; recorded before the first object is.
     """
 
     version: str = ""
@@ -33,32 +35,17 @@ class DeployedAs:
     source: str = ""
     prerequisite: bool = False
     needs: tuple[str, ...] = ()
+    run: str = ""
 
 
 def deployed_as(inventory: Inventory) -> DeployedAs:
     """The data recorded for a component in addition to its objects."""
-    details = inventory.details
-    return DeployedAs(
-        version=details.get("version", ""),
-        component_version=details.get("componentVersion", ""),
-        release=details.get("release", ""),
-        source=details.get("source", ""),
-        prerequisite=details.get("prerequisite", False),
-        needs=tuple(details.get("needs", ())),
-    )
+    return from_record(DeployedAs, inventory.details)
 
 
 def with_deployed_as(inventory: Inventory, deployed: DeployedAs) -> Inventory:
     """The inventory with the additional data of a deployment."""
-    details = {
-        "version": deployed.version,
-        "componentVersion": deployed.component_version,
-        "release": deployed.release,
-        "source": deployed.source,
-        "prerequisite": deployed.prerequisite,
-        "needs": list(deployed.needs),
-    }
-    return replace(inventory, details={key: value for key, value in details.items() if value})
+    return replace(inventory, details={key: value for key, value in to_record(deployed).items() if value})
 
 
 def listed_as(entry: ComponentEntry) -> DeployedAs:
@@ -95,7 +82,9 @@ def intended_inventory(
 
     entries = tuple(map(to_be, (known | new).values()))
     intent = replace(before, namespace=namespace, digest="", entries=entries)
-    deployed = replace(deployed_as(before), prerequisite=listed.prerequisite, needs=listed.needs)
+    deployed = replace(
+        deployed_as(before), prerequisite=listed.prerequisite, needs=listed.needs, run=listed.run
+    )
     return with_deployed_as(intent, deployed)
 
 
@@ -131,5 +120,7 @@ def completed_inventory(
 def with_list_entry(inventory: Inventory, namespace: str, listed: DeployedAs) -> Inventory:
     """The inventory of an unchanged component, with its present data in the component list."""
     before = deployed_as(inventory)
-    deployed = replace(listed, version=before.version, release=before.release, source=before.source)
+    deployed = replace(
+        listed, version=before.version, release=before.release, source=before.source, run=before.run
+    )
     return with_deployed_as(replace(inventory, namespace=namespace), deployed)

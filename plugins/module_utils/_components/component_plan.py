@@ -74,10 +74,6 @@ class MigrationPlan:
     depends_on: tuple[str, ...] = ()
     unverified: str = ""
 
-    def with_writes(self, writes: tuple[ObjectChange, ...]) -> MigrationPlan:
-        """The same with the writes of its rehearsal."""
-        return replace(self, writes=writes)
-
     def as_result(self) -> dict[str, Any]:
         """The migration in the form of a task's result."""
         return {

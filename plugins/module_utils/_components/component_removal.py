@@ -83,6 +83,7 @@ class ComponentRemoval:
         self.has_forgotten = False
         self.times: Times = {**NO_TIMES}
         self._given_up = {entry.ref for entry in entries}
+        self._shared: set[Ref] = set()
         self._others = others
 
     @property
@@ -102,6 +103,23 @@ class ComponentRemoval:
         self.removal.untried += chain.from_iterable(self._rounds)
         self._rounds = []
 
+    def leave_shared(self, name: str, deleting: dict[Ref | str, str]) -> None:
+        """Leave the objects to another component that deletes them, too.
+
+        Args:
+            name: of the component.
+            deleting: the components that delete objects, by reference and by uid; its own are added.
+        """
+        for entries in self._rounds:
+            for entry in tuple(entries):
+                other = deleting.setdefault(entry.ref, deleting.setdefault(entry.uid or entry.ref, name))
+                if other != name:
+                    entries.remove(entry)
+                    self._shared.add(entry.ref)
+                    note = f"{entry.ref}: component {other} has it too, and deletes it"
+                    self.removal.notes.append(note)
+        self.count -= len(self._shared)
+
     def remove_next(self, terms: Terms) -> None:
         """Delete the objects of the next round. After a failure or a cancellation there is no other one."""
         entries, *self._rounds = self._rounds
@@ -117,9 +135,14 @@ class ComponentRemoval:
             self.removal.untried += chain.from_iterable(self._rounds)
             self._rounds = []
 
+    @property
+    def refs_to_drop(self) -> frozenset[Ref]:
+        """The references that the inventory no longer needs."""
+        return self.removal.refs_to_drop | self._shared
+
     def remaining(self, before: Inventory) -> Inventory:
         """The inventory without removed objects, and without those that now only another component has."""
-        went = self.removal.refs_to_drop
+        went = self.refs_to_drop
         unshared = {entry.ref for entry in entries_without(before.entries, self._others)}
 
         def stays(entry: InventoryEntry) -> bool:
@@ -224,6 +247,9 @@ def remove_components(
             removal.times["finished_at"] = precise_timestamp()
         after_round(name)
 
+    deleting: dict[Ref | str, str] = {}
+    for name, removal in removals.items():
+        removal.leave_shared(name, deleting)
     for turn in range(ROUNDS):
         left = [name for name, one in removals.items() if not turn or not one.is_over]
         map_in_threads(partial(go_on, turn), left, workers)

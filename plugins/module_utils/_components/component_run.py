@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The run of one component: ``pre`` migrations, apply, wait until healthy, ``post`` migrations."""
+"""The run of one component: the steps of the work on it, with waits and records."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
 
 from .._cluster.cluster import Object, Pages, Ref, ref_of
 from .._cluster.errors import ClusterError
@@ -25,6 +24,7 @@ from .._objects.health.status import assess_health, is_always_current
 from .._objects.health.wait import (
     UnhealthyObject,
     WaitResult,
+    WaitTerms,
     wait_until_established,
     wait_until_gone,
     wait_until_healthy,
@@ -56,7 +56,6 @@ from .provided_kinds import awaited_kinds, describe_awaited, unserved_error
 from .selection import ALL, MOVED
 from .served_kinds import wait_until_served
 
-Answer = TypeVar("Answer")
 REPORT_SECONDS = 1.0
 """Seconds between two reports of the number of applied objects."""
 
@@ -91,11 +90,8 @@ class ComponentRun(ComponentWork):
         started = time.monotonic()
         state, error = SUCCEEDED, ""
         try:
-            self._measured("pre", lambda: self.migrate(Phase.PRE))
-            self._deadline = time.monotonic() + self._patience()
-            self._measured("apply", self._apply_selected)
-            self._measured("wait", self._wait)
-            self._measured("post", lambda: self.migrate(Phase.POST))
+            for name, step in self.steps():
+                self._measured("apply" if name == "choose" else name, step)
             self._complete()
         except _Stopped as stopped:
             state, error = stopped.state, str(stopped)
@@ -125,12 +121,12 @@ class ComponentRun(ComponentWork):
             watched=self._watched,
         )
 
-    def _measured(self, phase: str, work: Callable[[], Answer]) -> Answer:
+    def _measured(self, phase: str, step: Callable[[], None]) -> None:
         started = time.monotonic()
         try:
-            return work()
+            step()
         finally:
-            self._phases[phase] = time.monotonic() - started
+            self._phases[phase] = self._phases.get(phase, 0.0) + time.monotonic() - started
 
     def migrate(self, phase: Phase) -> None:
         known = len(self.migrations)
@@ -150,18 +146,23 @@ class ComponentRun(ComponentWork):
         if phase == Phase.PRE and self._place.cancelled():
             raise _Stopped(CANCELLED, "the run was cancelled before anything was applied")
 
-    def _apply_selected(self) -> None:
-        place = self._place
-        self.select(place.selection.get(self.component.name, ALL))
+    def choose_objects(self) -> None:
+        self._deadline = time.monotonic() + self._patience()
+        self.select(self._place.selection.get(self.component.name, ALL))
+        if self.before and not (self._live or all(one.uid for one in self.before.entries)):
+            # An earlier run has ended before it recorded what it created.
+            self._read_live(self.before)
+
+    def apply_chosen(self) -> None:
         self._report_applied()
         self._rehearse()
         self._record_intent()
-        self.apply(self.objects)
+        super().apply_chosen()
         self._keep_begun()
         if self.applied.refused:
             shown = self.applied.refused[:MOST_REASONS]
             immutable = [refusal.ref for refusal in self.applied.refused if is_immutable(refusal.error)]
-            advice = recreation_advice(immutable, place.policy.replace_immutable) if immutable else ""
+            advice = recreation_advice(immutable, self._place.policy.replace_immutable) if immutable else ""
             reasons = "; ".join(str(refusal.error) for refusal in shown)
             raise _Stopped(FAILED, ". ".join(filter(None, (reasons, advice))))
         if self.applied.untried:
@@ -195,7 +196,7 @@ class ComponentRun(ComponentWork):
         intent = intended_inventory(
             before or Inventory(component.name, owner_kind=place.owner_kind),
             component.namespace,
-            component.listed,
+            replace(component.listed, run=place.run),
             self.objects if stays else component.objects,
             whole=not stays,
         )
@@ -245,16 +246,17 @@ class ComponentRun(ComponentWork):
         }
         return (self._place.additions.namespaces & {ref.namespace for ref in refs}) - known
 
+    @property
+    def _terms(self) -> WaitTerms:
+        place = self._place
+        return WaitTerms(place.cluster, self._deadline, place.out_of_grace, watcher=place.watcher)
+
     def _until_gone(self, deleted: Object) -> None:
-        place, ref = self._place, ref_of(deleted)
-        result = wait_until_gone(
-            place.cluster,
-            [deleted],
-            deadline=self._deadline,
-            cancelled=place.out_of_grace,
-            look_into=lambda held: self._report_recreation(held[0]) if held else None,
-            watcher=place.watcher,
+        ref = ref_of(deleted)
+        reporting = replace(
+            self._terms, look_into=lambda held: self._report_recreation(held[0]) if held else None
         )
+        result = wait_until_gone(reporting, [deleted])
         if result.ended == "cancelled":
             raise _Stopped(
                 CANCELLED, f"the run was cancelled; {ref} is to be recreated, and is not deleted yet"
@@ -269,13 +271,15 @@ class ComponentRun(ComponentWork):
         self._place.progress(self.component.name, "waiting", reason, self._step(reason))
 
     def _until_served(self, crds: Sequence[Object]) -> None:
-        result = wait_until_established(
-            self._place.cluster, crds, deadline=self._deadline, cancelled=self._place.out_of_grace
-        )
+        # Without it, the wait would have no line where all objects are applied, as those of the foundation.
+        reason = f"for {counted(len(crds), 'definition')} to be served"
+        self._place.progress(self.component.name, "waiting", "", self._step(reason))
+        result = wait_until_established(self._terms, crds)
         if result.ended == "cancelled":
             raise _Stopped(CANCELLED, f"the run was cancelled; not served yet: {_reasons(result)}")
         if not result.is_healthy:
             raise ClusterError(f"the API server does not serve an applied definition: {_reasons(result)}")
+        self._report_applied()
 
     def _until_provided(self, rank: Sequence[Object]) -> Sequence[Object]:
         """Wait for the kinds that components install; returns the objects, completed for the served kinds."""
@@ -300,7 +304,7 @@ class ComponentRun(ComponentWork):
             self._record_intent()
         return completed
 
-    def _wait(self) -> None:
+    def wait(self) -> None:
         # The wait for definitions was before their objects were applied.
         place = self._place
         applied = [one for one in self.applied.applied if one.ref.kind != CRD]
@@ -314,15 +318,10 @@ class ComponentRun(ComponentWork):
             explain=partial(diagnose_from, place.watcher.recent_lists),
         )
         result = wait_until_healthy(
-            place.cluster,
+            replace(self._terms, on_change=report.note_change, look_into=report.note_causes),
             [*((one.object["apiVersion"], one.ref) for one in applied), *left_alone],
-            deadline=self._deadline,
-            cancelled=place.out_of_grace,
-            on_change=report.note_change,
-            look_into=report.note_causes,
             objects=[one.object for one in applied],
             pages=self._pages,
-            watcher=place.watcher,
             by_state=place.owner_kind == COMPONENT,
         )
         self._healthy = frozenset(one.ref for one in applied) - {one.ref for one in result.unhealthy}
@@ -380,6 +379,7 @@ class ComponentRun(ComponentWork):
             version=self._place.source.version,
             release=self._place.source.fingerprint,
             source=self.component.source,
+            run=self._place.run,
         )
         inventory = completed_inventory(
             self._inventory,
@@ -396,6 +396,8 @@ class ComponentRun(ComponentWork):
         if answer.replaced:
             return "replaced"
         known, now = self.known.get(answer.ref), entry_of(answer.object)
+        if known is None and answer.ref in self._live:
+            known = entry_of(self._live[answer.ref])
         if known is not None and (known.uid, known.own) == (now.uid, now.own):
             return "nothing"
         same = known is not None and known.uid == now.uid

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from .._cluster.cluster import Object, Ref
@@ -21,7 +22,10 @@ from .selection import ALL, selected_objects
 
 
 class ComponentWork:
-    """The work on one component. A run adds its waits and records, see :mod:`~.component_run`.
+    """The work on one component.
+
+    A run adds waits and records, see :mod:`~.component_run`. A plan takes the same steps without these, see
+    :mod:`~.rehearsed_work`.
 
     Args:
         place: the shared means of the work on components.
@@ -60,9 +64,27 @@ class ComponentWork:
         """Messages for the user about its objects."""
         return [*self.component.warnings, *self.applied.warnings]
 
+    def steps(self) -> Iterator[tuple[str, Callable[[], None]]]:
+        """The steps in their order, each with its name."""
+        yield "pre", partial(self.migrate, Phase.PRE)
+        yield "choose", self.choose_objects
+        yield "apply", self.apply_chosen
+        yield "wait", self.wait
+        yield "post", partial(self.migrate, Phase.POST)
+
     def migrate(self, phase: Phase) -> None:
         """Run its migrations of one phase."""
         self.migrations += self._place.migrate(self.component.name, phase)
+
+    def choose_objects(self) -> None:
+        """Choose the objects to apply."""
+
+    def apply_chosen(self) -> None:
+        """Apply the chosen objects."""
+        self.apply(self.objects)
+
+    def wait(self) -> None:
+        """Wait until the applied objects are healthy; an overlay has no controllers."""
 
     def select(self, selection: str) -> None:
         """Choose the objects to apply: after a write of a migration all of them.

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 from .._cluster.cluster import Object, ref_of
@@ -15,30 +15,61 @@ from .._objects.apply.apply_set import Refusal, WaitCallbacks
 from .._objects.apply.change import ObjectChange
 from .._objects.apply.crd_narrowing import narrow_definition
 from .._objects.apply.refusals import is_immutable, recreation_advice
-from .._objects.inventory.inventory import entries_of
+from .._objects.inventory.inventory import Inventory, entries_of
 from .._objects.inventory.inventory_entry import InventoryEntry, current_entry
 from .._objects.ownership.findings import unexplained
 from .._objects.ownership.policy import Policy
 from ..migration import Phase
+from .component_context import WorkContext
 from .component_inventory import with_list_entry
 from .component_plan import Blocker, ComponentPlan
 from .component_work import ComponentWork
+from .desired_component import DesiredComponent
+from .provided_kinds import ApiKind, kind_of
 from .selection import ALL, NEW_CONTENT, Origin, choose_action, choose_selection
 
 
 class RehearsedWork(ComponentWork):
     """The rehearsed work on one component.
 
+    Args:
+        place: the shared means of the work on components, on the overlay.
+        component: the desired component.
+        origin_of: returns the origin of the component, compared with this inventory of it.
+
     Attributes:
         action: its action, as far as known before its objects are compared.
         selection: which of its objects the run reads and applies.
+        postponed: the kinds of its objects that are not applied with the others.
     """
 
     action = ""
     selection = ALL
+    postponed: Collection[ApiKind] = ()
 
-    def decide(self, origin: Origin) -> None:
-        """Choose its action and its objects, after its ``pre`` migrations."""
+    def __init__(
+        self,
+        place: WorkContext,
+        component: DesiredComponent,
+        origin_of: Callable[[Inventory | None], Origin],
+    ) -> None:
+        super().__init__(place, component)
+        self._origin_of = origin_of
+        self._steps_left = self.steps()
+
+    def take_steps(self, last: str) -> None:
+        """Take the next steps, up to the one of this name."""
+        for name, step in self._steps_left:
+            step()
+            if name == last:
+                return
+
+    def apply_chosen(self) -> None:
+        self.apply([obj for obj in self.objects if kind_of(obj) not in self.postponed])
+
+    def choose_objects(self) -> None:
+        """Choose its action and its objects."""
+        origin = self._origin_of(self.before)
         self.action = choose_action(self.before, self.component.digest, origin)
         if self.action == "unchanged" and self.has_migrated:
             self.action = "migrate"

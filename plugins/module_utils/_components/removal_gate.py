@@ -58,6 +58,7 @@ class PlannedRemovals:
         advice: what the user can do about resources that block a component.
         force: whether resources are deleted first, so that they block none.
         associated: other kinds that a component manages, besides those that its objects define or operate.
+        approved: uids of definitions that count as ours although others have written them.
     """
 
     removed: Mapping[str, Sequence[InventoryEntry]]
@@ -69,6 +70,7 @@ class PlannedRemovals:
     advice: str = ""
     force: bool = False
     associated: Mapping[str, Collection[GroupKind]] = field(default_factory=dict)
+    approved: Collection[str] = ()
 
 
 @dataclass
@@ -85,6 +87,7 @@ class RemovalGate:
     planned: PlannedRemovals
     waits: bool = True
     _managed: dict[str, ManagedKinds] | None = None
+    _foreign_kinds: frozenset[GroupKind] = frozenset()
     _living: LivingResources = field(default_factory=dict)
     _blocked: dict[str, BlockedRemoval] = field(default_factory=dict)
 
@@ -164,11 +167,18 @@ class RemovalGate:
         return reasons
 
     def foreign_resources(self) -> list[Object]:
-        """The resources of components that may be removed, which no component gives up."""
+        """The resources of components that may be removed, which no component gives up.
+
+        Those of a kind that others have defined are not among them, as others may write inventories.
+        """
         own = {entry.ref for entries in self.planned.removed.values() for entry in entries}
         managed = (self._managed or {}).items()
         kinds = {kind for name, some in managed if not self.refusal(name) for kind in some}
-        return [obj for obj in self._living_of(kinds) if ref_of(obj) not in own]
+        return [obj for obj in self._living_of(kinds - self._foreign_kinds) if ref_of(obj) not in own]
+
+    def is_defined_by_others(self, obj: Object) -> bool:
+        """Whether others have written the definition of an object's kind."""
+        return ref_of(obj)[:2] in self._foreign_kinds
 
     def resources(self, name: str) -> list[Object]:
         """All resources that a component manages, as far as they could be read."""
@@ -187,6 +197,10 @@ class RemovalGate:
 
     def wait_until_gone(self, name: str, deadline: float, cancelled: Callable[[], bool]) -> str:
         """Wait until the resources are gone that are to be deleted before their operator.
+
+        It reads lists, and follows no objects as :mod:`~.health.wait` does. Resources that are created in the
+        meantime count, too. Each round decides again whether all of them are going. And a watch takes a right
+        to kinds that are known only once the definitions are read, so that no preflight could ask for it.
 
         Args:
             name: of the component with the operator.
@@ -228,7 +242,8 @@ class RemovalGate:
     def _read_managed(self) -> dict[str, ManagedKinds]:
         if self._managed is None:
             managing = self._managing
-            self._managed = read_managed_kinds(self.cluster, managing) if managing else {}
+            kinds = read_managed_kinds(self.cluster, managing, self.planned.approved) if managing else None
+            self._managed, self._foreign_kinds = kinds or ({}, frozenset())
         return self._managed
 
     @property

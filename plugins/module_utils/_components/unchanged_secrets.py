@@ -13,13 +13,12 @@ from collections.abc import Iterable, Mapping, Set
 from itertools import compress
 from typing import Any
 
-from .._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref, ref_of
+from .._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref, address_of, ref_of
 from .._cluster.errors import ClusterError
 from .._cluster.fields.field_owners import entries_of
 from .._cluster.fields.field_sets import to_fields_v1
 from .._cluster.fields.managed_fields import fields_of
 from .._cluster.kinds import SECRET_KIND, is_of_kind
-from .._objects.apply.server_side_apply import live_object
 from .._objects.inventory.inventory import Inventory, changed_objects
 from .._threads import map_in_threads
 
@@ -43,7 +42,7 @@ def objects_to_apply(
 
     def is_unchanged(secret: Object) -> bool:
         try:
-            live = live_object(cluster, secret)
+            live = cluster.get(*address_of(secret))
         except ClusterError:
             # A later full check reports why it can't be read.
             return False

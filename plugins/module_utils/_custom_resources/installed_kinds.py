@@ -134,10 +134,10 @@ def wait_for_definitions(cluster: Cluster, definitions: Sequence[Object]) -> Non
         LifecycleError: it does not serve them in time.
     """
     # Imported here, as a plan without changes does not need it.
-    from .._objects.health.wait import wait_until_established
+    from .._objects.health.wait import WaitTerms, wait_until_established
 
-    deadline = time.monotonic() + SECONDS_TO_SERVE
-    result = wait_until_established(cluster, definitions, deadline=deadline, cancelled=lambda: False)
+    terms = WaitTerms(cluster, time.monotonic() + SECONDS_TO_SERVE)
+    result = wait_until_established(terms, definitions)
     if not result.is_healthy:
         kinds = ", ".join(one["spec"]["names"]["kind"] for one in definitions)
         names = " ".join(one["metadata"]["name"] for one in definitions)

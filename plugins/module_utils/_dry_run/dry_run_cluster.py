@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
-from .._cluster.cluster import Cluster, Event, ExecResult, Object, Page, Ref, WriteTerms, ref_of
+from .._cluster.cluster import Cluster, Event, ExecResult, Object, Page, Ref, WriteTerms, address_of, ref_of
 from .._cluster.errors import (
     AlreadyExists,
     ApiError,
@@ -79,11 +79,6 @@ class DryRunCluster(SimulatedServer):
         """
         self._overlay.tolerates_webhook = webhook
 
-    @property
-    def unverified(self) -> set[Ref]:
-        """The objects with a write that the server could not validate."""
-        return {change.ref for change in self.changes() if change.unverified}
-
     def with_field_manager(self, name: str) -> Self:
         return super().with_field_manager(name).reading_from(self._inner.with_field_manager(name))
 
@@ -103,6 +98,9 @@ class DryRunCluster(SimulatedServer):
 
     def server_version(self) -> str:
         return self._inner.server_version()
+
+    def server_time(self) -> str:
+        return self._inner.server_time()
 
     def watch(
         self,
@@ -146,7 +144,7 @@ class DryRunCluster(SimulatedServer):
         version = self._overlay.readable_version(kind)
         if version is None or self._overlay.is_new(ref.namespace):
             return None
-        live = self._inner.get(version, ref.kind, ref.name, ref.namespace or None)
+        live = self._inner.get(*ref.in_version(version))
         return self._overlay.visible(live) if live else None
 
     def _list_below(self, kind: Kind, namespace: str | None, **how: Any) -> Page:
@@ -171,7 +169,7 @@ class DryRunCluster(SimulatedServer):
         # An object deleted with its owner still exists on the server, which would treat this as an update.
         if verb == "delete" or not self._overlay.has_deletions:
             return True
-        live = self._inner.get(kind.resource.api_version, ref.kind, ref.name, ref.namespace or None)
+        live = self._inner.get(*ref.in_version(kind.resource.api_version))
         return live is None or self._overlay.visible(live) is not None
 
     def _answer_of(self, ask: Callable[[], Answer]) -> Answer | None:
@@ -197,7 +195,7 @@ class DryRunCluster(SimulatedServer):
                 version = after["metadata"].get("resourceVersion")
                 if not version or dry_run:
                     return None, after
-                before = server.get(kind.resource.api_version, ref.kind, ref.name, ref.namespace or None)
+                before = server.get(*ref.in_version(kind.resource.api_version))
                 if before is None or before["metadata"].get("resourceVersion") == version:
                     break
             return before, after
@@ -221,11 +219,7 @@ class DryRunCluster(SimulatedServer):
         patch = merge_patch_between(_intent_of(original), _intent_of(after))
         if not patch:
             return after
-        answer = self._answer_of(
-            lambda: self._inner.patch(
-                after["apiVersion"], ref.kind, ref.name, ref.namespace or None, patch, dry_run=True
-            )
-        )
+        answer = self._answer_of(lambda: self._inner.patch(*address_of(after), patch, dry_run=True))
         if answer is None:
             return None
         # The server counts from its own object, the rehearsal from its last write.

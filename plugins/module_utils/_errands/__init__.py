@@ -7,6 +7,6 @@
 long as it runs. One pure function decides, `next_steps`. `errand_reader` reads its input, and
 `step_execution` executes its decisions.
 
-Public modules: `authoring`, `errand_definition`, `errand_engine`, `errand_index`, `errand_model`,
-`errand_view`, `holding_container`, `reconciler`.
+Public modules: `authoring`, `endpoint`, `errand_definition`, `errand_engine`, `errand_index`,
+`errand_model`, `errand_view`, `holding_container`, `reconciler`.
 """

@@ -8,10 +8,11 @@ from __future__ import annotations
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from http import HTTPStatus
 
 from .._carrier.task import LEASE_SECONDS
 from .._cluster.cluster import Cluster, Object
@@ -22,7 +23,9 @@ from .._runs.lease.fence_token import Fence, fenced_cluster
 from .._runs.lease.held_lease import HeldLease
 from .._runs.lease.named_lease import hold_named_lease
 from .._threads import map_in_threads
-from .errand_index import WATCHED_KINDS, ErrandIndex, WatchedKind
+from .endpoint.engine_health import EngineHealth
+from .endpoint.http_endpoint import Answer, http_endpoint
+from .errand_index import ErrandIndex, watched_scopes
 from .errand_model import ErrandKey
 from .errand_view import RunOptions
 from .metrics import EngineMetrics, Textfile
@@ -57,6 +60,7 @@ class EngineOptions(RunOptions):
         namespaces: whose errands it reconciles; all if empty.
         workers: how many errands are reconciled at the same time.
         metrics_file: where metrics are written; nowhere if empty.
+        http_address: where liveness, readiness and metrics are served; nowhere if empty.
         lease_seconds: how long its lease lasts after each renewal. After that time, another engine takes over
             from one that was killed.
     """
@@ -64,6 +68,7 @@ class EngineOptions(RunOptions):
     namespaces: tuple[str, ...] = ()
     workers: int = WORKERS
     metrics_file: str = ""
+    http_address: str = ""
     lease_seconds: int = LEASE_SECONDS
 
 
@@ -90,11 +95,13 @@ class ErrandEngine:
     ) -> None:
         self._cluster = cluster
         self._options = options
-        self._report = report
+        self._health = EngineHealth()
+        self._report = self._with_note(report)
         self._on_outcome = on_outcome
         self._metrics = EngineMetrics()
         self._textfile = Textfile(options.metrics_file)
-        self._troubles = _TroubleLog(report)
+        self._troubles = _TroubleLog(self._report)
+        self._metrics_text = self._idle_metrics
         self._slow = SlowNamespaces()
 
     def run(self, cancelled: Callable[[], bool]) -> None:
@@ -103,17 +110,42 @@ class ErrandEngine:
         Raises:
             ClusterError: the engine can't get the lease, because it lacks rights or a login. It waits for an
                 unreachable server.
+            LifecycleError: the address of its endpoint can't be used.
         """
-        try:
-            while not cancelled():
+        cancelled = self._health.turns(cancelled)
+        with http_endpoint(self._options.http_address, self._answers()):
+            try:
+                while not cancelled():
+                    self._write_idle_metrics()
+                    with hold_named_lease(
+                        self._cluster, LEASE, cancelled, self._report, seconds=self._options.lease_seconds
+                    ) as lease:
+                        if lease is not None:
+                            self._work(lease, cancelled)
+            finally:
                 self._write_idle_metrics()
-                with hold_named_lease(
-                    self._cluster, LEASE, cancelled, self._report, seconds=self._options.lease_seconds
-                ) as lease:
-                    if lease is not None:
-                        self._work(lease, cancelled)
-        finally:
-            self._write_idle_metrics()
+
+    def _answers(self) -> Mapping[str, Callable[[], Answer]]:
+        def live() -> Answer:
+            death = self._health.death()
+            return (HTTPStatus.SERVICE_UNAVAILABLE, death) if death else (HTTPStatus.OK, "ok")
+
+        def ready() -> Answer:
+            is_ready, text = self._health.readiness()
+            return (HTTPStatus.OK if is_ready else HTTPStatus.SERVICE_UNAVAILABLE, text)
+
+        return {
+            "/livez": live,
+            "/readyz": ready,
+            "/metrics": lambda: (HTTPStatus.OK, self._metrics_text()),
+        }
+
+    def _with_note(self, report: Report) -> Report:
+        def note_and_report(state: str, text: str) -> None:
+            self._health.note(state, text)
+            report(state, text)
+
+        return note_and_report
 
     def _work(self, lease: HeldLease, cancelled: Callable[[], bool]) -> None:
         index: ErrandIndex = ErrandIndex()
@@ -130,24 +162,23 @@ class ErrandEngine:
             return cancelled() or bool(lease.loss_reason)
 
         with self._watched(index, queue) as informers:
-            self._write_metrics(index, queue)
+            self._metrics_text = lambda: self._working_metrics(index, queue)
+            self._write(self._metrics_text)
             if self._is_synced(informers, is_over):
                 self._report("watching", f"{len(index.keys())} errands")
                 with self._working(queue, reconciler):
                     pause = threading.Event()
                     while not is_over():
-                        self._write_metrics(index, queue)
+                        self._note_watches(informers)
+                        self._write(self._metrics_text)
                         pause.wait(TICK_SECONDS)
         if lease.loss_reason:
             self._report("lost", f"the lease: {lease.loss_reason}. This engine stands by")
 
     @contextmanager
     def _watched(self, index: ErrandIndex, queue: WorkQueue[ErrandKey]) -> Iterator[list[Informer]]:
-        informers = [
-            self._informer(subject, namespace, index, queue)
-            for subject in WATCHED_KINDS
-            for namespace in self._options.namespaces or ("",)
-        ]
+        scopes = watched_scopes(self._options.namespaces)
+        informers = [self._informer(scope, index, queue) for scope in scopes]
         # The engine does not wait for these: without them, it only reacts later to a quota that grows.
         quotas = [
             self._quota_informer(namespace, index, queue) for namespace in self._options.namespaces or ("",)
@@ -160,16 +191,15 @@ class ErrandEngine:
             # In parallel, as each may wait for an unreachable server.
             map_in_threads(Informer.stop, [*informers, *quotas])
 
-    def _informer(
-        self, subject: WatchedKind, namespace: str, index: ErrandIndex, queue: WorkQueue[ErrandKey]
-    ) -> Informer:
+    def _informer(self, scope: InformerScope, index: ErrandIndex, queue: WorkQueue[ErrandKey]) -> Informer:
+        kind = scope[:2]
+
         def on_change(old: Object | None, new: Object | None) -> None:
-            gone = index.discard(subject.kind, old) if old is not None and new is None else set()
-            for key in gone | (index.put(subject.kind, new) if new is not None else set()):
+            gone = index.discard(kind, old) if old is not None and new is None else set()
+            for key in gone | (index.put(kind, new) if new is not None else set()):
                 queue.add(key)
 
-        watched = InformerScope(*subject.kind, namespace, subject.label_selector, subject.metadata_only)
-        return self._informer_of(watched, on_change, lambda obj: reduced_object(subject.kind, obj))
+        return self._informer_of(scope, on_change, lambda obj: reduced_object(kind, obj))
 
     def _quota_informer(self, namespace: str, index: ErrandIndex, queue: WorkQueue[ErrandKey]) -> Informer:
         def on_change(old: Object | None, new: Object | None) -> None:
@@ -201,6 +231,7 @@ class ErrandEngine:
         patience = time.monotonic() + SYNC_SECONDS
         for one in informers:
             while not one.is_synced_within(TICK_SECONDS):
+                self._note_watches(informers)
                 if is_over():
                     return False
                 if time.monotonic() > patience:
@@ -210,6 +241,9 @@ class ErrandEngine:
                         " and reconciles nothing until then",
                     )
         return not is_over()
+
+    def _note_watches(self, informers: Sequence[Informer]) -> None:
+        self._health.note_watches(str(one.subject) for one in informers if not one.is_following)
 
     @contextmanager
     def _working(self, queue: WorkQueue[ErrandKey], reconciler: Reconciler) -> Iterator[None]:
@@ -260,12 +294,17 @@ class ErrandEngine:
         self._metrics.count_outcome(outcome)
         self._on_outcome(outcome)
 
-    def _write_metrics(self, index: ErrandIndex, queue: WorkQueue[ErrandKey]) -> None:
-        self._write(lambda: self._metrics.text(index.phases(), is_leader=True, waiting=len(queue)))
+    def _working_metrics(self, index: ErrandIndex, queue: WorkQueue[ErrandKey]) -> str:
+        failing = self._health.failing_watches
+        return self._metrics.text(index.phases(), is_leader=True, waiting=len(queue), failing_watches=failing)
+
+    def _idle_metrics(self) -> str:
+        return self._metrics.text({}, is_leader=False, waiting=0)
 
     def _write_idle_metrics(self) -> None:
         """Write metrics without the lease at once: another engine may get it in the next moment."""
-        self._write(lambda: self._metrics.text({}, is_leader=False, waiting=0), now=True)
+        self._metrics_text = self._idle_metrics
+        self._write(self._metrics_text, now=True)
 
     def _write(self, text: Callable[[], str], *, now: bool = False) -> None:
         try:

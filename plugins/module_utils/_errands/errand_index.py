@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from .._cluster.cluster import Object
+from .._cluster.informer import InformerScope
 from .._jobs.pod_references import pod_references
 from .._jobs.versioned_secrets import SecretVersion, secret_version, split_versioned_name
 from .errand_model import API_VERSION, ERRAND_LABEL, KIND, Errand, ErrandKey, errand_from, key_of, label_value
@@ -30,27 +31,18 @@ ERRAND, JOB, POD, CONFIG_MAP, SECRET = (
 """The kinds (apiVersion, kind) that errands depend on."""
 
 
-class WatchedKind(NamedTuple):
-    """The kinds to list or watch.
-
-    Attributes:
-        kind: apiVersion and kind.
-        label_selector: of the objects that count.
-        metadata_only: whether their metadata is enough.
-    """
-
-    kind: tuple[str, str]
-    label_selector: str = ""
-    metadata_only: bool = False
-
-
-WATCHED_KINDS = (
-    WatchedKind(ERRAND),
-    WatchedKind(JOB, ERRAND_LABEL),
-    WatchedKind(POD, ERRAND_LABEL),
-    WatchedKind(CONFIG_MAP, metadata_only=True),
-    WatchedKind(SECRET, metadata_only=True),
+_SCOPES = (
+    InformerScope(*ERRAND),
+    InformerScope(*JOB, label_selector=ERRAND_LABEL),
+    InformerScope(*POD, label_selector=ERRAND_LABEL),
+    InformerScope(*CONFIG_MAP, metadata_only=True),
+    InformerScope(*SECRET, metadata_only=True),
 )
+
+
+def watched_scopes(namespaces: Sequence[str] = ()) -> list[InformerScope]:
+    """The objects that errands depend on, in some namespaces, or in all if none is given."""
+    return [scope._replace(namespace=one) for scope in _SCOPES for one in namespaces or ("",)]
 
 
 class Mark(NamedTuple):

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeVar
 
-from .._cluster.cluster import GROUP, Object
+from .._cluster.cluster import GROUP, Address, Object
 from .._cluster.fields.field_owners import owns
+from .._cluster.fields.managed_fields import APPLY, UPDATE
+from .._cluster.fields.written_by import is_write_of
 from .._cluster.own_objects import ERRAND
 from .._jobs.configuration import ConfigurationEntry
 from .._jobs.job_outcome import JobOutcome
 from .._loose_json import mapping_of
+from .._record_codec import from_record, stored_as, to_record
 
 API_VERSION = f"{GROUP}/v1alpha1"
 KIND = ERRAND
@@ -90,6 +93,11 @@ class ErrandKey(NamedTuple):
 
     def __str__(self) -> str:
         return f"Errand {self.namespace}/{self.name}"
+
+    @property
+    def address(self) -> Address:
+        """The address of its object."""
+        return API_VERSION, KIND, self.name, self.namespace
 
 
 @dataclass(frozen=True)
@@ -254,7 +262,7 @@ class Run:
     generation: int
     template_digest: str
     job: str
-    recorded_at: str
+    recorded_at: str = field(metadata=stored_as("noted"))
     request: str = ""
     configuration: tuple[ConfigurationEntry, ...] = ()
     job_uid: str = ""
@@ -338,7 +346,7 @@ class Errand:
     @property
     def owner(self) -> Object:
         """The reference to the errand as the owner of other objects."""
-        meta = {"name": self.key.name, "namespace": self.key.namespace, "uid": self.uid}
+        meta = {**self.key._asdict(), "uid": self.uid}
         return {"apiVersion": API_VERSION, "kind": KIND, "metadata": meta}
 
 
@@ -381,7 +389,7 @@ def errand_from(obj: Mapping[str, Any]) -> Errand:
             output_fields=spec.get("output") or {},
             reruns_on_change=bool(spec.get("updateOnConfigChange")),
         ),
-        status=_status_from(obj.get("status") or {}),
+        status=from_record(ErrandStatus, obj.get("status")),
         request=str((meta.get("annotations") or {}).get(RUN_REQUEST) or ""),
         strategy_owner=strategy_owner(meta.get("managedFields") or ()),
         is_deleting=bool(meta.get("deletionTimestamp")),
@@ -410,101 +418,27 @@ def owns_strategy(entry: Mapping[str, Any]) -> bool:
 
 def is_own_strategy(entry: Mapping[str, Any]) -> bool:
     """Whether we own the strategy by an entry of ``metadata.managedFields``."""
-    is_ours = (entry.get("manager"), entry.get("operation")) == (FIELD_MANAGER, "Update")
-    return is_ours and owns_strategy(entry)
+    return is_write_of(entry, FIELD_MANAGER, UPDATE) and owns_strategy(entry)
 
 
 def is_applied(entry: Mapping[str, Any]) -> bool:
     """Whether an entry of ``metadata.managedFields`` is that of a server-side applier of the errand."""
-    return not entry.get("subresource") and entry.get("operation") == "Apply" and owns(entry, "f:spec")
-
-
-def _status_from(fields: Mapping[str, Any]) -> ErrandStatus:
-    return ErrandStatus(
-        phase=_one_of(ErrandPhase, fields.get("phase"), ErrandPhase.IDLE),
-        message=str(fields.get("message") or ""),
-        run=_run_from(fields["run"]) if fields.get("run") else None,
-        once_digest=str(fields.get("onceDigest") or ""),
-        request=str(fields.get("request") or ""),
-        history=tuple(fields.get("history") or ()),
-        conditions=tuple(fields.get("conditions") or ()),
-        observed_generation=int(fields.get("observedGeneration") or 0),
-    )
-
-
-def _run_from(fields: Mapping[str, Any]) -> Run:
-    output = fields.get("output")
-    outcome = fields.get("outcome")
-    return Run(
-        number=int(fields.get("number") or 0),
-        reason=_one_of(RunReason, fields.get("reason"), RunReason.REQUESTED),
-        generation=int(fields.get("generation") or 0),
-        template_digest=str(fields.get("templateDigest") or ""),
-        job=str(fields.get("job") or ""),
-        recorded_at=str(fields.get("noted") or ""),
-        request=str(fields.get("request") or ""),
-        configuration=tuple(
-            ConfigurationEntry.from_dict(entry) for entry in fields.get("configuration") or ()
-        ),
-        job_uid=str(fields.get("jobUid") or ""),
-        output=None
-        if output is None
-        else OutputNote(
-            tuple(output.get("secrets") or ()),
-            str(output.get("reason") or ""),
-            str(output.get("message") or ""),
-        ),
-        disruption=str(fields.get("disruption") or ""),
-        outcome=None if outcome is None else JobOutcome.from_dict(outcome),
-        ended_generation=int(fields.get("endedGeneration") or 0),
-    )
+    return not entry.get("subresource") and entry.get("operation") == APPLY and owns(entry, "f:spec")
 
 
 def status_fields(status: ErrandStatus) -> Object:
     """The ``status`` of an errand's object, without empty fields."""
-    run = status.run
-    return _without_empty(
-        {
-            "phase": str(status.phase),
-            "message": status.message,
-            "run": _run_fields(run) if run else None,
-            "onceDigest": status.once_digest,
-            "request": status.request,
-            "history": list(status.history),
-            "conditions": [dict(one) for one in status.conditions],
-            "observedGeneration": status.observed_generation,
-        }
-    )
+    fields = to_record(status)
+    if run := fields["run"]:
+        # The exit code 0 is known, and so is a failure.
+        run["outcome"] = run["outcome"] and _without((None, ""), run["outcome"])
+        run["output"] = run["output"] and _without(_EMPTY, run["output"])
+        fields["run"] = _without(_EMPTY, run)
+    return _without(_EMPTY, fields)
 
 
-def _run_fields(run: Run) -> Object:
-    output = run.output
-    fields = _without_empty(
-        {
-            "number": run.number,
-            "reason": str(run.reason),
-            "generation": run.generation,
-            "templateDigest": run.template_digest,
-            "job": run.job,
-            "noted": run.recorded_at,
-            "request": run.request,
-            "configuration": [entry.to_dict() for entry in run.configuration],
-            "jobUid": run.job_uid,
-            "disruption": run.disruption,
-            "outcome": _without_unknown(run.outcome.to_dict()) if run.outcome else None,
-            "endedGeneration": run.ended_generation,
-        }
-    )
-    if output is not None:
-        fields["output"] = _without_empty(
-            {"secrets": list(output.secrets), "reason": output.reason, "message": output.message}
-        )
-    return fields
+_EMPTY: tuple[Any, ...] = (None, "", [], 0)
 
 
-def _without_unknown(fields: Mapping[str, Any]) -> Object:
-    return {name: value for name, value in fields.items() if value not in (None, "")}
-
-
-def _without_empty(fields: Mapping[str, Any]) -> Object:
-    return {name: value for name, value in fields.items() if value not in (None, "", [], 0)}
+def _without(values: Collection[Any], fields: Mapping[str, Any]) -> Object:
+    return {name: value for name, value in fields.items() if value not in values}

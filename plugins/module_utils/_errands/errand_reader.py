@@ -15,6 +15,7 @@ from typing import Any
 
 from .._cluster.cluster import GROUP, Cluster, Object
 from .._cluster.errors import AlreadyExists, ClusterError
+from .._cluster.owner_references import is_owned_by
 from .._errors import LifecycleError
 from .._jobs.configuration import ConfigurationEntry, configuration_entry, missing_keys
 from .._jobs.job_outcome import pod_of
@@ -165,7 +166,7 @@ class ErrandReader:
             and int(_label(job, RUN_LABEL)) <= run.number
             and not _is_job_of(job, run)
             and not job["metadata"].get("deletionTimestamp")
-            and any(one.get("uid") == errand.uid for one in job["metadata"].get("ownerReferences") or ())
+            and is_owned_by(job, errand.uid)
         ]
 
     def _allows_exec(self, errand: Errand) -> bool | None:

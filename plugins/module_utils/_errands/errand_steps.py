@@ -9,23 +9,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from .._cluster.cluster import GROUP, Object
+from .._custom_resources.events import EventNote
 from .errand_model import ErrandStatus, Strategy
 from .holding_container import RecordedOutput
-
-
-@dataclass(frozen=True)
-class EventNote:
-    """An Event for people.
-
-    Attributes:
-        reason: a word in CamelCase.
-        message: a sentence.
-        is_warning: whether something went wrong.
-    """
-
-    reason: str
-    message: str
-    is_warning: bool = False
 
 
 @dataclass(frozen=True)

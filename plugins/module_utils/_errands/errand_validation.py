@@ -10,12 +10,17 @@ from typing import Any
 
 from .._cluster.cluster import GROUP, Ref
 from .._cluster.own_objects import ERRAND, own_object_problem
-from .._jobs.secret_validation import base_problems, metadata_problems, reserved_problems
+from .._jobs.secret_validation import (
+    base_problems,
+    is_object_name,
+    metadata_problems,
+    reserved_problems,
+)
 from .._loose_json import mappings_in
 from .._text import one_line
 from .errand_model import Errand, OutputSource, OutputSpec
 from .holding_container import HOLDER_PREFIX, OUTPUT_FOLDER, VOLUME_PREFIX
-from .output import CONTAINER_LABEL, VERSION_ROOM, is_object_name
+from .output import CONTAINER_LABEL, VERSION_ROOM
 
 
 def problems_of(errand: Errand) -> list[str]:

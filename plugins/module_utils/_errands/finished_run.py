@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .._cluster.owner_references import is_owned_by
 from .._jobs.job_outcome import DEADLINE_EXCEEDED
 from .errand_model import Run, Strategy
 from .errand_steps import (
@@ -87,8 +88,7 @@ def retain_pod(view: ErrandView) -> tuple[Step, ...]:
     job, pod, run = view.job, view.pod, view.errand.status.run
     if job is None or pod is None or run is None or run.outcome is None or not run.outcome.is_success:
         return ()
-    owners = pod["metadata"].get("ownerReferences") or ()
-    is_owned = any(one.get("uid") == view.errand.uid for one in owners)
+    is_owned = is_owned_by(pod, view.errand.uid)
     return () if is_owned or not _outlives(pod, job) else (AdoptPod(pod),)
 
 

@@ -43,13 +43,16 @@ class EngineMetrics:
             self._reconciled += 1
             self._failed += has_failed
 
-    def text(self, phases: Mapping[str, int], *, is_leader: bool, waiting: int) -> str:
+    def text(
+        self, phases: Mapping[str, int], *, is_leader: bool, waiting: int, failing_watches: int = 0
+    ) -> str:
         """All metrics in Prometheus's text format.
 
         Args:
             phases: how many errands are in each phase.
             is_leader: whether it holds the lease.
             waiting: how many errands wait for a reconciliation.
+            failing_watches: how many kinds are not watched at the moment.
         """
         with self._lock:
             ended = dict(sorted(self._ended.items()))
@@ -64,6 +67,12 @@ class EngineMetrics:
                 [({"phase": phase}, count) for phase, count in sorted(phases.items())],
             ),
             ("queue_length", "gauge", "Errands that wait to be looked at.", [({}, waiting)]),
+            (
+                "failing_watches",
+                "gauge",
+                "Kinds that this engine does not watch at the moment, although it holds the lease.",
+                [({}, failing_watches)],
+            ),
             ("runs_started_total", "counter", "Runs that this engine has started.", [({}, started)]),
             (
                 "runs_ended_total",

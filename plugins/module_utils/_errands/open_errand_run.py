@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 from .._cluster.cluster import Object
+from .._cluster.owner_references import is_owned_by, owners_in
 from .._jobs.job_outcome import (
     DEADLINE_EXCEEDED,
     DISRUPTED,
@@ -78,7 +79,7 @@ def open_run_decision(view: ErrandView) -> Decision:
         return Decision()
     if job is None and not run.job_uid and not view.has_started:
         return _start_again(view, run)
-    if job is not None and not _is_own(view, job):
+    if job is not None and not is_owned_by(job, errand.uid):
         return _with_name_taken(view, run, job)
     if job is not None and not run.job_uid:
         return _with_job(view, run, job)
@@ -111,14 +112,9 @@ def _start_again(view: ErrandView, run: Run) -> Decision:
     return Decision(start_steps(view, run.reason))
 
 
-def _is_own(view: ErrandView, job: Mapping[str, Any]) -> bool:
-    return any(one.get("uid") == view.errand.uid for one in job["metadata"].get("ownerReferences") or ())
-
-
 def _with_name_taken(view: ErrandView, run: Run, job: Mapping[str, Any]) -> Decision:
     meta = job["metadata"]
-    owners = meta.get("ownerReferences") or ()
-    if meta.get("deletionTimestamp") or any(one.get("kind") == KIND for one in owners):
+    if meta.get("deletionTimestamp") or any(one.get("kind") == KIND for one in owners_in(job)):
         # Of an errand that had the same name and is gone: the garbage collector deletes it.
         return Decision(recheck_seconds=NAME_SECONDS)
     message = f"Job {meta['name']} exists, and does not belong to this errand. Delete or rename it"

@@ -8,13 +8,13 @@ from __future__ import annotations
 import codecs
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from .._cluster.errors import ClusterError
 from .._errors import LifecycleError
+from .._jobs.secret_validation import is_data_key, is_object_name
 from .._jobs.versioned_secrets import split_versioned_name
 from .errand_model import OutputFile, OutputSource, OutputSpec
 from .holding_container import LARGEST_FILE, OUTPUT_FOLDER
@@ -39,9 +39,6 @@ IRREGULAR, UNREADABLE, LOST, SECRET_TAKEN, TIMED_OUT = (
 
 MESSAGE_BYTES, ALL_MESSAGES_BYTES = 4096, 12 * 1024
 """What the kubelet keeps of the termination message of a container, and of those of a pod, without a mark."""
-_KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}")
-_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-LONGEST_NAME = 253
 VERSION_ROOM = 12
 """Characters that the number of a version may take in a name."""
 MOST_PARTS = 1000
@@ -80,11 +77,6 @@ class OutputSecret:
     is_versioned: bool = False
     keep: int = 0
     source: str = ""
-
-
-def is_object_name(name: str) -> bool:
-    """Whether a text may be the name of a Secret (RFC 1123 subdomain)."""
-    return len(name) <= LONGEST_NAME and bool(_NAME.fullmatch(name))
 
 
 def output_secrets(
@@ -180,7 +172,7 @@ def _texts(content: bytes, place: str) -> dict[str, str]:
         raise OutputRefused(INVALID, f"{place} is no JSON object")
     # Keys are content, too: a number identifies the key.
     for number, (key, value) in enumerate(values.items(), 1):
-        if not _KEY.fullmatch(key) or key == "." or key.startswith(".."):
+        if not is_data_key(key):
             raise OutputRefused(
                 INVALID,
                 f"{place}: a Secret can't have key {number} of it. Use letters, digits, '-', '_' and '.', and"

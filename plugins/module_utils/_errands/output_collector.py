@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import base64
 import time
-from collections.abc import Container, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Container, Sequence
 
 from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import ClusterError, ExecOutputTooLarge, ExecTimeout, Invalid
+from .._cluster.owner_references import is_owned_by, owners_in
 from .._errors import LifecycleError
-from .._jobs.secret_users import secret_users
+from .._jobs.pod_references import SECRET, pod_references
 from .._jobs.version_writer import VersionContent, errors_without_values, foreign_warning, write_version
 from .._text import one_line
 from .errand_index import ErrandIndex
@@ -127,10 +127,9 @@ class OutputCollector:
     def _is_foreign(self, errand: Errand, secret: OutputSecret, *, overwrites: bool) -> bool:
         """Whether a Secret belongs to others and is overwritten all the same."""
         live = self._cluster.get("v1", "Secret", secret.name, errand.key.namespace)
-        owners = (live["metadata"].get("ownerReferences") or ()) if live else ()
-        if live is None or any(one.get("uid") == errand.uid for one in owners):
+        if live is None or is_owned_by(live, errand.uid):
             return False
-        _refuse_of_earlier_errand(errand, secret.name, owners)
+        _refuse_of_earlier_errand(errand, secret.name, live)
         if not overwrites:
             raise OutputRefused(
                 SECRET_TAKEN,
@@ -193,33 +192,28 @@ class OutputCollector:
         except LifecycleError as refusal:
             raise OutputRefused(SECRET_REFUSED, one_line(refusal)) from None
         if not written.is_new:
-            owners = written.secret["metadata"].get("ownerReferences") or ()
-            _refuse_of_earlier_errand(errand, written.name, owners)
+            _refuse_of_earlier_errand(errand, written.name, written.secret)
         return written.name, written.prune_failure or foreign_warning(errand.key.namespace, written.foreign)
 
     def _users(self, namespace: str) -> dict[str, tuple[str, ...]]:
         """The Secrets that errands refer to: in templates, and in the configuration of their last runs."""
         users: dict[str, tuple[str, ...]] = {}
         for errand in self._index.errands_in(namespace):
-            obj = {**errand.owner, "template": errand.spec.pod_template}
-            names = [*secret_users([obj], template_of=_template)]
+            references = pod_references(errand.spec.pod_template)
+            names = [one.name for one in references if one.kind == SECRET]
             run = errand.status.run
-            names += [one.resolved_name for one in run.configuration if one.kind == "Secret"] if run else []
+            names += [one.resolved_name for one in run.configuration if one.kind == SECRET] if run else []
             for name in names:
                 users[name] = (*users.get(name, ()), str(errand.key))
         return users
 
 
-def _refuse_of_earlier_errand(errand: Errand, name: str, owners: Iterable[Mapping[str, Any]]) -> None:
+def _refuse_of_earlier_errand(errand: Errand, name: str, secret: Object) -> None:
     """Wait until the garbage collector has deleted what an earlier errand of the same name owned."""
-    same = [one for one in owners if (one.get("kind"), one.get("name")) == (KIND, errand.key.name)]
-    if same and all(one.get("uid") != errand.uid for one in same):
+    mark = (KIND, errand.key.name)
+    same = [one for one in owners_in(secret) if (one.get("kind"), one.get("name")) == mark]
+    if same and not is_owned_by(secret, errand.uid):
         raise ClusterError(
             f"Secret {errand.key.namespace}/{name} belongs to an earlier errand of this name, and is being"
             " deleted with it"
         )
-
-
-def _template(obj: Mapping[str, Any]) -> Mapping[str, Any]:
-    template: Mapping[str, Any] = obj["template"]
-    return template

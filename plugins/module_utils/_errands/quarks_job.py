@@ -112,10 +112,16 @@ def _output(output: Mapping[str, Any], ignored: list[str]) -> Object:
     return fields
 
 
-def _metadata(metadata: Mapping[str, Any], ignored: list[str]) -> Object:
+def author_metadata(metadata: Mapping[str, Any]) -> Object:
+    """The part of an object's metadata that its author writes, without what an export adds."""
     fields = {name: deep_copy(metadata[name]) for name in _METADATA if metadata.get(name) is not None}
     if isinstance(fields.get("annotations"), dict):
         fields["annotations"].pop(LAST_APPLIED, None)
+    return fields
+
+
+def _metadata(metadata: Mapping[str, Any], ignored: list[str]) -> Object:
+    fields = author_metadata(metadata)
     ignored += [
         _left_out(f"metadata.{name}", "it belongs to the QuarksJob alone")
         for name in sorted(metadata.keys() - {*_METADATA, *_OF_THE_SERVER}, key=str)

@@ -14,8 +14,8 @@ from typing import Any
 from .._cluster.cluster import Cluster
 from .._errors import LifecycleError
 from .._threads import map_in_threads
-from .errand_index import ERRAND, WATCHED_KINDS, ErrandIndex
-from .errand_model import API_VERSION, KIND, Errand, ErrandKey, ErrandPhase
+from .errand_index import ERRAND, ErrandIndex, watched_scopes
+from .errand_model import Errand, ErrandKey, ErrandPhase
 from .errand_reader import ErrandReader
 from .errand_steps import SIGNALS, Decision, Step, WriteStatus
 from .errand_view import DEFAULT_OPTIONS, RunOptions
@@ -135,7 +135,7 @@ class Reconciler:
             self._on_outcome(_outcome(errand))
 
     def _refresh(self, key: ErrandKey) -> None:
-        live = self._cluster.get(API_VERSION, KIND, key.name, key.namespace)
+        live = self._cluster.get(*key.address)
         if live is None:
             self._index.discard(ERRAND, {"metadata": {"name": key.name, "namespace": key.namespace}})
         else:
@@ -166,19 +166,10 @@ def read_index(cluster: Cluster, namespaces: Sequence[str] = ()) -> ErrandIndex:
         ClusterError: the server does not answer, or refuses a list.
     """
     index = ErrandIndex()
-    lists = [(subject, namespace) for subject in WATCHED_KINDS for namespace in namespaces or [""]]
-    pages = map_in_threads(
-        lambda one: cluster.list(
-            *one[0].kind,
-            one[1] or None,
-            label_selector=one[0].label_selector,
-            metadata_only=one[0].metadata_only,
-        ),
-        lists,
-    )
-    for (subject, _namespace), page in zip(lists, pages, strict=True):
+    scopes = watched_scopes(namespaces)
+    for scope, page in zip(scopes, map_in_threads(lambda one: one.list(cluster), scopes), strict=True):
         for obj in page.items:
-            index.put(subject.kind, obj)
+            index.put(scope[:2], obj)
     return index
 
 

@@ -10,10 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 from .._custom_resources.conditions import new_condition
+from .._custom_resources.events import EventNote
 from .._timestamp import timestamp
 from .due_run import has_run_now
 from .errand_model import RUN_REQUEST, Errand, ErrandPhase, ErrandStatus, Strategy
-from .errand_steps import EventNote, WriteStatus
+from .errand_steps import WriteStatus
 from .errand_view import ErrandView
 
 ACCEPTED, RUNNING, SUCCEEDED, NOT_REPEATED, CYCLIC = (

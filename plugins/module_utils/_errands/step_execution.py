@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -16,10 +15,10 @@ from typing import Any
 from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import AlreadyExists, ClusterError, Conflict, ExecTimeout, Forbidden, Invalid, NotFound
 from .._cluster.fields.json_patch import merge_patch_between
+from .._custom_resources.events import EventNote, write_event
 from .._jobs.job_outcome import JobOutcome
 from .._objects.apply.refusals import is_other_object
 from .._text import one_line
-from .._timestamp import timestamp
 from .errand_index import JOB, POD, ErrandIndex
 from .errand_model import (
     API_VERSION,
@@ -43,7 +42,6 @@ from .errand_steps import (
     CreateJob,
     DeleteJob,
     DisownStrategy,
-    EventNote,
     ReleaseHolders,
     RenewHold,
     RequestPod,
@@ -157,14 +155,8 @@ class StepExecution:
         errand = view.errand
         meta = {"uid": errand.uid, "resourceVersion": errand.resource_version, **(metadata or {})}
         try:
-            answer = self._cluster.patch(
-                API_VERSION,
-                KIND,
-                errand.key.name,
-                errand.key.namespace,
-                {"metadata": meta, **patch},
-                subresource=subresource,
-            )
+            whole = {"metadata": meta, **patch}
+            answer = self._cluster.patch(*errand.key.address, whole, subresource=subresource)
         except (Conflict, NotFound) as overtaken:
             raise Overtaken(str(overtaken)) from overtaken
         self._index.update_errand(answer)
@@ -174,7 +166,7 @@ class StepExecution:
 
     def _disown_strategy(self, view: ErrandView) -> ErrandView:
         errand = view.errand
-        live = self._cluster.get(API_VERSION, KIND, errand.key.name, errand.key.namespace)
+        live = self._cluster.get(*errand.key.address)
         entries = (live["metadata"].get("managedFields") or ()) if live else ()
         others = [entry for entry in entries if not is_own_strategy(entry)]
         return self._patch_errand(view, {}, metadata={"managedFields": others})
@@ -184,7 +176,7 @@ class StepExecution:
         version, write_time = self._written.pop(errand.key, ("", 0.0))
         if version == errand.resource_version and time.monotonic() - write_time < FRESH_SECONDS:
             return
-        live = self._cluster.get(API_VERSION, KIND, errand.key.name, errand.key.namespace)
+        live = self._cluster.get(*errand.key.address)
         meta = live["metadata"] if live else {}
         if (meta.get("uid"), meta.get("resourceVersion")) != (errand.uid, errand.resource_version):
             raise Overtaken(f"{errand.key} has changed")
@@ -281,37 +273,10 @@ class StepExecution:
         self._index.discard(JOB, {"metadata": {"name": name, "namespace": errand.key.namespace}})
 
     def _report(self, errand: Errand, note: EventNote) -> None:
-        """Write an Event; a repeated one is the same object."""
         run = errand.status.run
-        text = f"{errand.uid}/{errand.generation}/{run.number if run else 0}/{note.reason}/{note.message}"
-        digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-        now = timestamp()
-        event = {
-            "apiVersion": "v1",
-            "kind": "Event",
-            "metadata": {
-                "name": f"{errand.key.name[:200].rstrip('-.')}.{digest}",
-                "namespace": errand.key.namespace,
-            },
-            "involvedObject": {
-                "apiVersion": API_VERSION,
-                "kind": KIND,
-                "name": errand.key.name,
-                "namespace": errand.key.namespace,
-                "uid": errand.uid,
-            },
-            "reason": note.reason,
-            "message": one_line(note.message, 1000),
-            "type": "Warning" if note.is_warning else "Normal",
-            "source": {"component": COMPONENT},
-            "reportingComponent": COMPONENT,
-            "firstTimestamp": now,
-            "lastTimestamp": now,
-            "count": 1,
-        }
-        # An Event is optional for people; the status has what counts.
-        with suppress(ClusterError):
-            self._cluster.create(event)
+        about = {"apiVersion": API_VERSION, "kind": KIND, **errand.owner["metadata"]}
+        occasion = f"{errand.generation}/{run.number if run else 0}"
+        write_event(self._cluster, about, note, COMPONENT, occasion)
 
 
 def _without_numbers(text: str) -> str:

@@ -46,6 +46,29 @@ class Mount:
 
 
 @dataclass(frozen=True)
+class Volume:
+    """One of several volumes, or one more mount of a volume.
+
+    Attributes:
+        path: where it is mounted in the container; empty if only other containers mount it.
+        source: the kind of its source, as the field has it (``claim``, ``secret``, ``config_map`` or
+            ``empty_dir``), or as Kubernetes has it; empty for one more mount of the volume ``name``.
+        value: of the source: the name of the object, or the size of an ``empty_dir``; or the mapping that
+            Kubernetes has for the source.
+        name: of the volume; empty for ``volume-`` and its place in the list, from 1.
+        sub_path: of the volume, to mount only that; empty for all of it.
+        read_only: whether the container can't write it.
+    """
+
+    path: str = ""
+    source: str = ""
+    value: Any = ""
+    name: str = ""
+    sub_path: str = ""
+    read_only: bool = False
+
+
+@dataclass(frozen=True)
 class LogFiles:
     """Files in the container to which the command's output is appended; empty for the container's log."""
 
@@ -55,15 +78,19 @@ class LogFiles:
 
 @dataclass(frozen=True)
 class HealthCheck:
-    """How Kubernetes detects whether a continuous job works: by a script or by an HTTP path, never both.
+    """How Kubernetes detects whether a continuous job works: by exactly one of these.
 
     Attributes:
         script: a shell line that exits with 0 while the job works.
         path: of an HTTP request to the job's port.
+        command: a program with its arguments that exits with 0 while the job works.
+        tcp: whether the job's port accepts connections.
     """
 
     script: str = ""
     path: str = ""
+    command: tuple[str, ...] = ()
+    tcp: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,10 +100,16 @@ class CoreJob:
     Attributes:
         key, type: its key and its type.
         image: of the container.
-        command: one shell line, without redirections to log files; empty for the image's own entry point.
+        command: one shell line, without redirections to log files, or a program with its arguments; empty for
+            the image's own entry point.
         memory, cpu: quantities that are requested and the limit; empty for none.
-        env: environment variables of the container.
+        requests, limits: quantities by resource, in place of ``memory`` and ``cpu``.
+        env: environment variables of the container: texts, or where the value comes from, as the
+            ``valueFrom`` of Kubernetes.
         mount: a volume, if any.
+        volumes: several of them.
+        image_pull_secrets: the names of Secrets.
+        sidecars: more containers of the pods, as Kubernetes has them.
         retry: how often a run that failed is tried again (one-off and scheduled).
         schedule: five cron fields, or a macro such as ``@daily`` (scheduled).
         timezone: of the schedule, such as ``Europe/Berlin``; empty for the cluster's.
@@ -88,6 +121,9 @@ class CoreJob:
         health_check: of a continuous job, if any.
         logs: files for the output.
         emails: when to send an email: none, all, onfinish or onfailure. Stored as data only.
+        publish: whether Toolforge routes requests from outside to the job. Stored as data only.
+        store_labels: whether the objects and their pods have the labels of the store.
+        kubernetes: the values of the set fields of :data:`~.kubernetes_fields.KUBERNETES_FIELDS`, by name.
         extra: by the kind of a runtime object (Job, CronJob, Deployment, Service), a JSON merge patch (RFC
             7386) for what no field covers. A mapping in place of a list of named items, such as containers,
             patches the items by name.
@@ -97,11 +133,16 @@ class CoreJob:
     key: JobKey
     type: JobType
     image: str = ""
-    command: str = ""
+    command: str | tuple[str, ...] = ""
     memory: str = ""
     cpu: str = ""
-    env: Mapping[str, str] = field(default_factory=dict)
+    requests: Mapping[str, str] = field(default_factory=dict)
+    limits: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, Any] = field(default_factory=dict)
     mount: Mount | None = None
+    volumes: tuple[Volume, ...] = ()
+    image_pull_secrets: tuple[str, ...] = ()
+    sidecars: tuple[Mapping[str, Any], ...] = ()
     retry: int = 0
     schedule: str = ""
     timezone: str = ""
@@ -113,5 +154,8 @@ class CoreJob:
     health_check: HealthCheck | None = None
     logs: LogFiles = LogFiles()
     emails: str = "none"
+    publish: bool = False
+    store_labels: bool = True
+    kubernetes: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
     given: frozenset[str] = frozenset()

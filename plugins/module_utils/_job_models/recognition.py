@@ -9,16 +9,17 @@ same normal form as those that it was read from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .._cluster.cluster import Object
 from .._errors import LifecycleError
 from .._loose_json import fields_at, items_at, mapping_of, mappings_in, text_of
 from .command_lines import shell_line, split_shell_line
-from .core_job import CoreJob, JobKey, JobType
+from .core_job import CoreJob, HealthCheck, JobKey, JobType
 from .job_fields import core_job
 from .job_validation import job_problems
+from .kubernetes_fields import KUBERNETES_FIELDS, Form, KubernetesField, Place, value_at
 from .runtime.normal_form import normal_form
 from .runtime.patches import apply_extra, extra_patch
 from .runtime.probe_commands import SHELL, script_of
@@ -27,10 +28,15 @@ from .runtime.runtime_objects import (
     CRON_JOB,
     DEPLOYMENT,
     JOB,
+    JOB_LABEL,
     KINDS_OF,
     SERVICE,
     VOLUME,
+    VOLUME_PREFIX,
+    VOLUME_SOURCES,
+    check_action,
     objects_of_fields,
+    place_in,
 )
 
 _TYPES: Mapping[str, JobType] = {
@@ -38,20 +44,20 @@ _TYPES: Mapping[str, JobType] = {
     CRON_JOB: JobType.SCHEDULED,
     DEPLOYMENT: JobType.CONTINUOUS,
 }
-_POD_FIELDS = ("command", "image", "memory", "cpu", "env", "mount", "health_check", "logs")
-"""What a container says."""
+_POD_FIELDS = (
+    *("command", "image", "memory", "cpu", "requests", "limits", "env", "mount", "health_check", "logs"),
+    *("sidecars", *(name for name, one in KUBERNETES_FIELDS.items() if one.place is Place.CONTAINER)),
+)
+"""What containers say."""
+_FIRST = ("pod_labels", "selector", "service_ports")
+"""The fields in the form of Kubernetes that decide what the store sets in others."""
+_AMOUNTS = ("memory", "cpu")
 _DEFAULT_RETRIES = 6
 """The API server's default of a Job's ``backoffLimit``, which a normal form leaves out."""
 
 
 class UnreadableJob(LifecycleError):
     """Runtime objects are no job that could have a definition."""
-
-
-def has_controller(obj: Mapping[str, Any]) -> bool:
-    """Whether another object controls an object, as a CronJob controls its Jobs."""
-    owners = mappings_in(mapping_of(obj.get("metadata")).get("ownerReferences"))
-    return any(one.get("controller") is True for one in owners)
 
 
 def job_from_runtime(main: Object, service: Object | None = None, *, has_log_suffix: bool = False) -> CoreJob:
@@ -77,6 +83,11 @@ def job_from_runtime(main: Object, service: Object | None = None, *, has_log_suf
         raise UnreadableJob("It has no containers")
     fields = _valid_fields(type_, _fields_of_specs(forms))
     fields |= _valid_fields(type_, {**fields, **_fields_of_pods(forms, fields, has_log_suffix)})
+    others = [name for name in KUBERNETES_FIELDS if name not in _FIRST]
+    for names, more in ((_FIRST, {}), (others, _store_labels(forms))):
+        fields |= _valid_fields(type_, {**fields, **more})
+        other = _kubernetes_fields(core_job(key, type_, fields), forms, names)
+        fields |= _valid_fields(type_, {**fields, **other})
     extra = _extra(core_job(key, type_, fields), forms)
     if hidden := _hidden_fields(extra, fields):
         fields = {name: value for name, value in fields.items() if name not in hidden}
@@ -94,7 +105,7 @@ def _hidden_fields(extra: Mapping[str, Any], fields: Mapping[str, Any]) -> set[s
     containers = fields_at(spec, "template", "spec").get("containers")
     if isinstance(containers, list):
         return {*_POD_FIELDS}
-    env = fields_at(containers, CONTAINER).get("env", {})
+    env = fields_at(containers, text_of(fields.get("container_name")) or CONTAINER).get("env", {})
     # Kubernetes may expand a variable in those after it, so their order counts.
     is_hidden = isinstance(env, list) or not env.keys().isdisjoint(fields.get("env", ()))
     return {"env"} if is_hidden else set()
@@ -109,8 +120,10 @@ def _job_spec(form: Object) -> Object:
 def _valid_fields(type_: JobType, fields: Mapping[str, Any]) -> dict[str, Any]:
     """The set fields that a definition may have. The others stay for ``extra``."""
     valid: dict[str, Any] = {}
-    base = {"image": "any", "command": "any", "schedule": "@daily" if type_ is JobType.SCHEDULED else None}
+    base: dict[str, Any] = {"image": "any", "schedule": "@daily" if type_ is JobType.SCHEDULED else None}
     for name, value in fields.items():
+        if name == "logs":
+            base["command"] = "any"
         if value is not None and not job_problems("any", type_, {**base, **valid, name: value}):
             valid[name] = value
     return valid
@@ -118,17 +131,18 @@ def _valid_fields(type_: JobType, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def _fields_of_specs(forms: Mapping[str, Object]) -> dict[str, Any]:
     """The fields from the specs outside of the containers. Each is set, because our defaults may change."""
+    main = next(iter(forms.values()))
     if DEPLOYMENT in forms:
-        replicas = fields_at(forms[DEPLOYMENT], "spec").get("replicas", 1)
+        replicas = fields_at(main, "spec").get("replicas", 1)
         ports = list(items_at(forms.get(SERVICE), "spec", "ports"))
+        port = ports[0] if len(ports) == 1 and not ports[0].keys() - {"port", "protocol"} else {}
         return {
             "suspend": True if replicas == 0 else None,
             "replicas": replicas or None,
-            "port": ports[0].get("port") if len(ports) == 1 else None,
-            "port_protocol": ports[0].get("protocol") if len(ports) == 1 else None,
+            "port": port.get("port"),
+            "port_protocol": port.get("protocol"),
         }
-    [form] = forms.values()
-    spec, job_spec = fields_at(form, "spec"), _job_spec(form)
+    spec, job_spec = fields_at(main, "spec"), _job_spec(main)
     return {
         "retry": job_spec.get("backoffLimit", _DEFAULT_RETRIES),
         "timeout": job_spec.get("activeDeadlineSeconds"),
@@ -138,33 +152,68 @@ def _fields_of_specs(forms: Mapping[str, Object]) -> dict[str, Any]:
     }
 
 
+def _store_labels(forms: Mapping[str, Object]) -> dict[str, Any]:
+    """That objects lack the labels of the store, if they do."""
+    labels = (fields_at(place_in(forms, one), "metadata", "labels") for one in (Place.OBJECT, Place.TEMPLATE))
+    return {} if any(JOB_LABEL in one for one in labels) else {"store_labels": False}
+
+
+def _kubernetes_fields(job: CoreJob, forms: Mapping[str, Object], names: Iterable[str]) -> dict[str, Any]:
+    """Of these fields, those whose values are not what the store sets for a job."""
+    built = {obj["kind"]: normal_form(obj) for obj in objects_of_fields(job)}
+    values = {}
+    for name in names:
+        field = KUBERNETES_FIELDS[name]
+        ours, live = (value_at(place_in(objects, field.place), field.path) for objects in (built, forms))
+        if job.type in field.types and live != ours:
+            values[name] = _field_value(field, ours, live)
+    return values
+
+
+def _field_value(field: KubernetesField, ours: Any, live: Any) -> Any:
+    if live is None:
+        return field.no_value
+    if field.form is Form.TEXTS and isinstance(live, Mapping):
+        return {name: one for name, one in live.items() if mapping_of(ours).get(name) != one}
+    return live
+
+
 def _fields_of_pods(
     forms: Mapping[str, Object], of_specs: Mapping[str, Any], has_log_suffix: bool
 ) -> dict[str, Any]:
     """The fields from the first container and the volumes, as far as fields can describe them."""
-    main = next(iter(forms.values()))
-    pod = fields_at(_job_spec(main), "template", "spec")
-    container = next(items_at(pod, "containers"), {})
+    pod = fields_at(place_in(forms, Place.TEMPLATE), "spec")
+    container, *sidecars = items_at(pod, "containers")
     command, logs = _command(container, has_log_suffix)
-    limits = fields_at(container, "resources", "limits")
+    secrets = list(items_at(pod, "imagePullSecrets"))
     return {
         "command": command or None,
         "image": container.get("image"),
-        # Set explicitly, because no amount is not the default.
-        "memory": limits.get("memory", ""),
-        "cpu": limits.get("cpu", ""),
+        **_resources(container),
         "env": _env(container),
-        "mount": _mount(pod, container),
+        **_volumes(pod, container),
+        "image_pull_secrets": [one["name"] for one in secrets if [*one] == ["name"]] or None,
+        "sidecars": sidecars or None,
         "health_check": _health_check(container, of_specs.get("port")),
         "logs": logs or None,
     }
 
 
-def _command(container: Object, has_log_suffix: bool) -> tuple[str, dict[str, str]]:
-    """The command and the log files of a shell line; empty if the command has another form."""
+def _resources(container: Object) -> dict[str, Any]:
+    """The amounts. What is requested and limited is ``memory`` or ``cpu``; the request may differ from it."""
+    limits, requests = (dict(fields_at(container, "resources", name)) for name in ("limits", "requests"))
+    both = {name: limits.pop(name) for name in _AMOUNTS if name in limits and name in requests}
+    rest = {name: amount for name, amount in requests.items() if both.get(name) != amount}
+    # Set explicitly, because no amount is not the default.
+    none = {name: "" for name in _AMOUNTS if name not in {*limits, *requests}}
+    return {**none, **both, "requests": rest or None, "limits": limits or None}
+
+
+def _command(container: Object, has_log_suffix: bool) -> tuple[str | list[str], dict[str, str]]:
+    """The command and the log files of a shell line; of another command its words."""
     words = container.get("command")
     if not isinstance(words, list) or words[:-1] != list(SHELL):
-        return "", {}
+        return words or "", {}
     line = text_of(words[-1])
     command, logs = split_shell_line(line)
     if shell_line(command, logs) != line and not has_log_suffix:
@@ -173,25 +222,54 @@ def _command(container: Object, has_log_suffix: bool) -> tuple[str, dict[str, st
     return command, {name: file for name, file in files.items() if file}
 
 
-def _env(container: Object) -> dict[str, str] | None:
-    plain = [one for one in items_at(container, "env") if not one.keys() - {"name", "value"}]
-    return {text_of(one.get("name")): text_of(one.get("value")) for one in plain} or None
+def _env(container: Object) -> dict[str, Any] | None:
+    known = [one for one in items_at(container, "env") if not one.keys() - {"name", "value", "valueFrom"}]
+    return {text_of(one.get("name")): one.get("valueFrom", one.get("value", "")) for one in known} or None
 
 
-def _mount(pod: Object, container: Object) -> dict[str, str] | None:
+def _volumes(pod: Object, container: Object) -> dict[str, Any]:
+    """The field ``mount`` or ``volumes``; none if a volume or a mount is more than an entry can say."""
     volumes, mounts = list(items_at(pod, "volumes")), list(items_at(container, "volumeMounts"))
     claim = text_of(fields_at(volumes[0], "persistentVolumeClaim").get("claimName")) if volumes else ""
-    if len(mounts) != 1 or volumes != [{"name": VOLUME, "persistentVolumeClaim": {"claimName": claim}}]:
-        return None
-    return {"claim": claim, "path": text_of(mounts[0].get("mountPath"))}
+    if volumes == [{"name": VOLUME, "persistentVolumeClaim": {"claimName": claim}}] and [
+        mount.keys() for mount in mounts
+    ] == [{"name", "mountPath"}]:
+        return {"mount": {"claim": claim, "path": mounts[0]["mountPath"]}}
+    entries: list[Object] = []
+    for volume in volumes:
+        name = text_of(volume.get("name"))
+        named = {} if name == f"{VOLUME_PREFIX}{len(entries) + 1}" else {"name": name}
+        mine = [_mount(one) for one in mounts if one.get("name") == name]
+        entries.append({**named, **_source(volume), **(mine[0] if mine else {})})
+        entries += [{"name": name, **one} for one in mine[1:]]
+    return {"volumes": entries} if entries else {}
 
 
-def _health_check(container: Object, port: Any) -> dict[str, str] | None:
-    probe = fields_at(container, "livenessProbe")
-    if script := script_of(fields_at(probe, "exec").get("command")):
-        return {"script": script}
+def _mount(mount: Object) -> Object:
+    parts = {"path": "mountPath", "sub_path": "subPath", "read_only": "readOnly"}
+    return {ours: mount[name] for ours, name in parts.items() if name in mount}
+
+
+def _source(volume: Object) -> Object:
+    for ours, (name, part) in VOLUME_SOURCES.items():
+        if name in volume:
+            source = volume[name]
+            return {ours: source.get(part, "") if not source.keys() - {part} else source}
+    return {name: source for name, source in volume.items() if name != "name"}
+
+
+def _health_check(container: Object, port: Any) -> dict[str, Any] | None:
+    probe, startup = (fields_at(container, name) for name in ("livenessProbe", "startupProbe"))
+    command = fields_at(probe, "exec").get("command")
+    script = script_of(command)
     path = text_of(fields_at(probe, "httpGet").get("path"))
-    return {"path": path} if path and port else None
+    check = HealthCheck(script, path, () if script else tuple(command or ()), "tcpSocket" in probe)
+    if (check.path or check.tcp) and not port:
+        return None
+    action = check_action(check, port)
+    if any(value_at(one, (name,)) != value for one in (probe, startup) for name, value in action.items()):
+        return None
+    return {name: [*part] if name == "command" else part for name, part in vars(check).items() if part}
 
 
 def _extra(job: CoreJob, forms: Mapping[str, Object]) -> dict[str, Any]:

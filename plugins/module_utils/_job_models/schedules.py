@@ -72,6 +72,20 @@ def resolved_schedule(schedule: str, key: JobKey) -> str:
     return pattern.format_map(chosen)
 
 
+def plain_schedule(schedule: str) -> str:
+    """The schedule that Kubernetes means: five cron fields, of which each is a list of numbers or a star.
+
+    Cron's dialects differ in ranges, steps and stars, but not in these. Macros are not spread, as in a
+    CronJob that others have made.
+
+    Args:
+        schedule: a valid one, but no ``@every``.
+    """
+    first = {part: values[0] for part, values in _SPREAD.items()}
+    values = _MACROS.get(schedule, schedule).format_map(first).split()
+    return " ".join(_plain_field(value, field) for value, field in zip(values, _FIELDS, strict=True))
+
+
 def schedule_problem(text: str) -> str:
     """The problem of a schedule, in a sentence without its full stop; empty if it is valid."""
     if text in _MACROS or _EVERY.fullmatch(text):
@@ -87,7 +101,7 @@ def schedule_problem(text: str) -> str:
         )
     for value, field in zip(values, _FIELDS, strict=True):
         for part in value.split(","):
-            if not _is_valid(part, field):
+            if not _numbers(part, field):
                 names = f" or {field.names[0]} to {field.names[-1]}" if field.names else ""
                 return (
                     f"{shown}; its {field.name} {one_line(value, 100)!r} is invalid: use '*', or"
@@ -96,15 +110,25 @@ def schedule_problem(text: str) -> str:
     return ""
 
 
-def _is_valid(part: str, field: _CronField) -> bool:
+def _plain_field(value: str, field: _CronField) -> str:
+    """A field as a list of numbers, or as a star if a part is one. Days with a star restrict nothing."""
+    parts = value.split(",")
+    if any(re.fullmatch(r"[*?](/0*1)?", part) for part in parts):
+        return "*"
+    return ",".join(map(str, sorted({number for part in parts for number in _numbers(part, field)})))
+
+
+def _numbers(part: str, field: _CronField) -> range:
+    """The numbers that a part of a field means; none if it is invalid."""
     match = _PART.fullmatch(part)
     if match is None or (match["step"] and not int(match["step"])):
-        return False
-    if match["first"] is None:
-        return True
-    first = _number(match["first"], field)
-    last = first if match["last"] is None else _number(match["last"], field)
-    return field.lowest <= first <= last <= field.highest
+        return range(0)
+    first, last = field.lowest, field.highest
+    if match["first"] is not None:
+        first = _number(match["first"], field)
+        last = _number(match["last"], field) if match["last"] else last if match["step"] else first
+    is_valid = field.lowest <= first <= last <= field.highest
+    return range(first, last + 1, int(match["step"] or 1)) if is_valid else range(0)
 
 
 def _number(text: str, field: _CronField) -> int:

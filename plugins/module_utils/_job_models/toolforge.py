@@ -43,12 +43,23 @@ _FIELDS: Mapping[str, str] = {
             "replicas",
             "port",
             "port_protocol",
+            "publish",
         )
     },
 }
 """By our name of a field, that of Toolforge."""
-_LOST_FIELDS = ("publish",)
-"""What Toolforge does beside a job, such as to route requests from outside to it."""
+_READ_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "filelog": (),
+    "filelog_stdout": (),
+    "filelog_stderr": (),
+    "health_check": ("type", "script", "path"),
+    "job_name": (),
+    "job_type": (),
+    "mount": (),
+    "name": (),
+    "tool_name": (),
+}
+"""By field of Toolforge that an import reads beside those, the parts that it reads."""
 _CRON_FIELDS = ("minute", "hour", "day", "month", "day_of_week")
 _TYPES: Mapping[str, JobType] = {
     "OneOffJob": JobType.ONE_OFF,
@@ -84,9 +95,7 @@ def toolforge_resource(obj: Object) -> tuple[JobKey, JobType, dict[str, Any]]:
     if type_ is None:
         raise UnreadableJob(f"{text_of(obj.get('kind'))} is no kind of job")
     fields: dict[str, Any] = {
-        field: spec.get(name)
-        for field, name in _FIELDS.items()
-        if spec.get(name) is not None and is_field_of(field, type_)
+        field: spec.get(name) for field, name in _FIELDS.items() if _is_imported(field, spec.get(name), type_)
     }
     if isinstance(spec.get("image"), Mapping):
         fields["image"] = _image(spec["image"])
@@ -110,9 +119,19 @@ def toolforge_resource(obj: Object) -> tuple[JobKey, JobType, dict[str, Any]]:
 
 
 def lost_fields(obj: Object) -> list[str]:
-    """The fields of a custom resource of Toolforge that no definition can store."""
-    spec = mapping_of(obj.get("spec"))
-    return [name for name in _LOST_FIELDS if spec.get(name)]
+    """The fields of a custom resource of Toolforge that are set, and that no definition can store."""
+    spec, type_ = mapping_of(obj.get("spec")), _TYPES[text_of(obj.get("kind"))]
+    imported = {name for field, name in _FIELDS.items() if _is_imported(field, spec.get(name), type_)}
+    lost = [name for name in spec.keys() - imported - _READ_FIELDS.keys() if spec[name]]
+    for name, parts in _READ_FIELDS.items():
+        given = mapping_of(spec.get(name)) if parts else {}
+        lost += [f"{name}.{part}" for part in given.keys() - {*parts} if given[part]]
+    return sorted(lost)
+
+
+def _is_imported(field: str, value: Any, type_: JobType) -> bool:
+    """Whether a definition can store the value of a field."""
+    return value is not None and is_field_of(field, type_) and (field != "publish" or isinstance(value, bool))
 
 
 def _log_files(spec: Mapping[str, Any], name: str) -> dict[str, Any]:

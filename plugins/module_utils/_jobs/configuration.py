@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._cluster.cluster import Object
 from .._loose_json import mapping_of, text_of
 from .pod_references import PodReference
 
@@ -26,41 +25,20 @@ class ConfigurationEntry:
     Attributes:
         kind: ``ConfigMap`` or ``Secret``.
         name: as the template has it.
-        resolved_name: the object's name. It differs for a versioned Secret.
+        resolved_name: the object's name. It differs for a versioned Secret, and else is the same.
         uid, resource_version: of the object; empty if it did not exist, which an optional one may do.
         digest: of its data, see :func:`data_digest`; empty if it did not exist.
     """
 
     kind: str
     name: str
-    resolved_name: str
+    resolved_name: str = ""
     uid: str = ""
     resource_version: str = ""
     digest: str = ""
 
-    def to_dict(self) -> Object:
-        """The entry as a status holds it."""
-        return {
-            "kind": self.kind,
-            "name": self.name,
-            "resolvedName": self.resolved_name,
-            "uid": self.uid,
-            "resourceVersion": self.resource_version,
-            "digest": self.digest,
-        }
-
-    @classmethod
-    def from_dict(cls, entry: Mapping[str, Any]) -> ConfigurationEntry:
-        """The entry that a status holds. Fields that it lacks are empty."""
-        name = text_of(entry.get("name"))
-        return cls(
-            text_of(entry.get("kind")),
-            name,
-            text_of(entry.get("resolvedName")) or name,
-            text_of(entry.get("uid")),
-            text_of(entry.get("resourceVersion")),
-            text_of(entry.get("digest")),
-        )
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "resolved_name", self.resolved_name or self.name)
 
 
 def configuration_entry(
@@ -74,12 +52,12 @@ def configuration_entry(
         key: see :func:`data_digest`.
     """
     if obj is None:
-        return ConfigurationEntry(reference.kind, reference.name, reference.name)
+        return ConfigurationEntry(reference.kind, reference.name)
     meta = mapping_of(obj.get("metadata"))
     return ConfigurationEntry(
         reference.kind,
         reference.name,
-        text_of(meta.get("name")) or reference.name,
+        text_of(meta.get("name")),
         text_of(meta.get("uid")),
         text_of(meta.get("resourceVersion")),
         data_digest(obj, key),

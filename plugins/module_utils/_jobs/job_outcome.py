@@ -9,13 +9,15 @@ A message never has the termination message of a container, because that can be 
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from .._cluster.cluster import Object
+from .._cluster.owner_references import controller_of
 from .._loose_json import mapping_of, mappings_in, number_of, text_of
+from .._record_codec import stored_as
 from .._text import one_line
 
 COMPLETED = "Completed"
@@ -79,7 +81,7 @@ class JobOutcome:
         started, finished: when, as Kubernetes writes it; empty if unknown.
     """
 
-    is_success: bool
+    is_success: bool = field(metadata=stored_as("succeeded"))
     reason: str
     message: str = ""
     exit_code: int | None = None
@@ -93,30 +95,6 @@ class JobOutcome:
             return None
         begun, ended = (datetime.fromisoformat(one) for one in (self.started, self.finished))
         return max(0.0, (ended - begun).total_seconds())
-
-    def to_dict(self) -> Object:
-        """The outcome as a status holds it."""
-        return {
-            "succeeded": self.is_success,
-            "reason": self.reason,
-            "message": self.message,
-            "exitCode": self.exit_code,
-            "started": self.started,
-            "finished": self.finished,
-        }
-
-    @classmethod
-    def from_dict(cls, outcome: Mapping[str, Any]) -> JobOutcome:
-        """The outcome that a status holds. Fields that it lacks are empty."""
-        code = outcome.get("exitCode")
-        return cls(
-            outcome.get("succeeded") is True,
-            text_of(outcome.get("reason")),
-            text_of(outcome.get("message")),
-            code if isinstance(code, int) else None,
-            text_of(outcome.get("started")),
-            text_of(outcome.get("finished")),
-        )
 
 
 def ended_containers(pod: Mapping[str, Any], names: Collection[str]) -> dict[str, ContainerEnd]:
@@ -137,7 +115,7 @@ def pod_of(job: Mapping[str, Any], pods: Sequence[Mapping[str, Any]]) -> Object 
         pods: of any owners.
     """
     uid = text_of(mapping_of(job.get("metadata")).get("uid"))
-    own = [pod for pod in pods if uid and _controller_uid(pod) == uid]
+    own = [pod for pod in pods if uid and controller_of(pod).get("uid") == uid]
     if not own:
         return None
     newest = max(own, key=lambda pod: (_meta(pod, "creationTimestamp"), _meta(pod, "name")))
@@ -219,7 +197,7 @@ def _end_of_failed_job(
     ignored_containers: Container[str],
 ) -> JobOutcome:
     counted = [end for end in _ends(pod or {}) if end.name not in ignored_containers]
-    failed = next((end for end in _by_time(counted) if end.exit_code), None)
+    failed = min((end for end in counted if end.exit_code), key=lambda end: end.finished, default=None)
     reason, message = text_of(condition.get("reason")), one_line(condition.get("message") or "")
     code = failed.exit_code if failed else None
     disruption = _disruption(pod or {}, counted, ignored_containers)
@@ -312,10 +290,6 @@ def _ends(pod: Mapping[str, Any]) -> list[ContainerEnd]:
     ]
 
 
-def _by_time(ends: Sequence[ContainerEnd]) -> list[ContainerEnd]:
-    return sorted(ends, key=lambda end: end.finished)
-
-
 def _counted_names(pod: Mapping[str, Any], ignored_containers: Container[str]) -> list[str]:
     spec = mapping_of(pod.get("spec"))
     names = [
@@ -345,11 +319,6 @@ def true_conditions(obj: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """The conditions of an object that are true, by type."""
     conditions = mappings_in(_status(obj).get("conditions"))
     return {text_of(one.get("type")): one for one in conditions if one.get("status") == "True"}
-
-
-def _controller_uid(pod: Mapping[str, Any]) -> str:
-    owners = mappings_in(mapping_of(pod.get("metadata")).get("ownerReferences"))
-    return next((text_of(one.get("uid")) for one in owners if one.get("controller") is True), "")
 
 
 def _meta(obj: Mapping[str, Any], field: str) -> str:

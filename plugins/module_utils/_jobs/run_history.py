@@ -13,6 +13,7 @@ from typing import Any
 
 from .._cluster.cluster import Object
 from .._loose_json import number_of
+from .._record_codec import from_record, to_record
 from .job_outcome import JobOutcome
 
 MOST_RUNS = 10
@@ -29,7 +30,7 @@ def history_entry(run: int, outcome: JobOutcome, **more: Any) -> Object:
         outcome: how it ended.
         more: other fields of the entry.
     """
-    return {"run": run, **outcome.to_dict(), **more}
+    return {"run": run, **to_record(outcome), **more}
 
 
 def with_run(
@@ -72,4 +73,4 @@ def run_report(run: int, outcome: JobOutcome | None, state: str = "") -> Object:
 
 def entry_report(entry: Mapping[str, Any]) -> Object:
     """The report for people and playbooks on a run of the history."""
-    return run_report(number_of(entry.get("run")), JobOutcome.from_dict(entry))
+    return run_report(number_of(entry.get("run")), from_record(JobOutcome, entry))

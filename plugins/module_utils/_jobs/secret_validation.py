@@ -50,6 +50,17 @@ def refuse_problems(action: str, problems: list[str]) -> None:
         raise InvalidSecret(f"{action}: {'; '.join(problems)}. Nothing was written.")
 
 
+def is_object_name(name: str) -> bool:
+    """Whether a text may be the name of an object, such as a Secret (RFC 1123 subdomain)."""
+    return len(name) <= LONGEST_NAME and bool(_SUBDOMAIN.fullmatch(name))
+
+
+def is_data_key(key: str) -> bool:
+    """Whether a text may be a key of a Secret."""
+    is_path = key == "." or key.startswith("..")
+    return len(key) <= LONGEST_NAME and bool(_KEY.fullmatch(key)) and not is_path
+
+
 def name_problems(name: str) -> list[str]:
     """Why no Secret can have a name."""
     if len(name) > LONGEST_NAME:
@@ -57,7 +68,7 @@ def name_problems(name: str) -> list[str]:
             f"the name {_shown(name)} has {len(name)} characters; at most {LONGEST_NAME} are allowed,"
             " so choose a shorter one"
         ]
-    if not _SUBDOMAIN.fullmatch(name):
+    if not is_object_name(name):
         return [f"the name {_shown(name)} is invalid: use only {_SUBDOMAIN_RULE}"]
     return []
 
@@ -135,15 +146,15 @@ def reserved_problems(labels: Mapping[str, object], annotations: Mapping[str, ob
 def _key_problems(key: str) -> Iterator[str]:
     if len(key) > LONGEST_NAME:
         yield f"the key {_shown(key)} has {len(key)} characters; at most {LONGEST_NAME} are allowed"
-    elif not _KEY.fullmatch(key) or key == "." or key.startswith(".."):
+    elif not is_data_key(key):
         yield f"the key {_shown(key)} is invalid: use only letters, digits, '-', '_' and '.', not '..' first"
 
 
 def _qualified_name_problems(subject: str, name: str) -> Iterator[str]:
     prefix, slash, own = name.rpartition("/")
-    is_valid = len(own) <= _LONGEST_LABEL and _LABEL.fullmatch(own)
+    is_valid = len(own) <= _LONGEST_LABEL and bool(_LABEL.fullmatch(own))
     if slash:
-        is_valid = is_valid and len(prefix) <= LONGEST_NAME and _SUBDOMAIN.fullmatch(prefix)
+        is_valid = is_valid and is_object_name(prefix)
     if not is_valid:
         yield (
             f"the {subject} {_shown(name)} has an invalid name: use at most {_LONGEST_LABEL} {_LABEL_RULE},"

@@ -9,6 +9,7 @@ or find the other's: the API server refuses the second Secret of a name.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -17,8 +18,8 @@ from typing import Any, NamedTuple
 from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import AlreadyExists, ApiError, Conflict
 from .._cluster.fields.written_by import is_written_by
+from .._cluster.owner_references import is_owned_by
 from .._errors import MOST_REASONS, LifecycleError
-from .._loose_json import mappings_in
 from .._redaction import Redactor
 from .._text import one_line, short_list
 from .secret_users import USER_KINDS, MoreUsers, SecretUsers, merged_users, no_more_users, secret_users
@@ -31,6 +32,10 @@ from .secret_validation import (
     reserved_problems,
 )
 from .versioned_secrets import (
+    SECRET_KIND_LABEL,
+    SECRET_VERSION_LABEL,
+    SOURCE_ANNOTATION,
+    VERSIONED_SECRET,
     VERSIONS_SELECTOR,
     SecretVersion,
     is_same_version,
@@ -38,7 +43,6 @@ from .versioned_secrets import (
     secret_version,
     surplus_versions,
     versioned_name,
-    versioned_secret_object,
 )
 
 _SECRET = ("v1", "Secret")
@@ -82,16 +86,23 @@ class VersionContent:
 
     def as_version(self, version: int) -> Object:
         """The Secret of a version with this content."""
-        return versioned_secret_object(
-            namespace=self.namespace,
-            base=self.base,
-            version=version,
-            data=self.data,
-            labels=self.labels,
-            annotations=self.annotations,
-            source=self.source,
-            owner=self.owner,
-        )
+        marks = {SECRET_KIND_LABEL: VERSIONED_SECRET, SECRET_VERSION_LABEL: str(version)}
+        metadata: Object = {
+            "name": versioned_name(self.base, version),
+            "namespace": self.namespace,
+            "labels": {**self.labels, **marks},
+            "annotations": {**self.annotations, SOURCE_ANNOTATION: self.source},
+        }
+        if self.owner is not None:
+            metadata["ownerReferences"] = [dict(self.owner)]
+        return {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": metadata,
+            "type": "Opaque",
+            "immutable": True,
+            "data": {key: base64.b64encode(value.encode()).decode() for key, value in self.data.items()},
+        }
 
     def problems(self) -> list[str]:
         """Why no version can have this content."""
@@ -288,8 +299,7 @@ def _prune_versions(
 
 def _is_own(meta: Object, owner: Mapping[str, Any] | None) -> bool:
     """Whether a version was created for an owner, or by this collection. Its labels do not say that."""
-    owners = mappings_in(meta.get("ownerReferences"))
-    return any(one.get("uid") == owner["uid"] for one in owners) if owner else is_written_by(meta)
+    return is_owned_by({"metadata": meta}, owner["uid"]) if owner else is_written_by(meta)
 
 
 def _names(versions: Iterable[SecretVersion]) -> tuple[str, ...]:

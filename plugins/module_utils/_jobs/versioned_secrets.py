@@ -9,13 +9,11 @@ the label is no version, no matter which name it has.
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._cluster.cluster import Object
 from .._cluster.fields.field_owners import entries_of, owned_names, owns
 from .._loose_json import mapping_of, text_of
 
@@ -81,48 +79,6 @@ def newest_version(base: str, versions: Iterable[SecretVersion]) -> SecretVersio
     return max((one for one in versions if one.base == base), key=lambda one: one.version, default=None)
 
 
-def versioned_secret_object(
-    *,
-    namespace: str,
-    base: str,
-    version: int,
-    data: Mapping[str, str],
-    labels: Mapping[str, str] | None = None,
-    annotations: Mapping[str, str] | None = None,
-    source: str = "",
-    owner: Mapping[str, Any] | None = None,
-) -> Object:
-    """The Secret of a new version.
-
-    Args:
-        namespace, base, version: of the Secret.
-        data: the values, as texts.
-        labels, annotations: in addition to those that mark a version.
-        source: a description of its creator.
-        owner: an entry of ``ownerReferences``; None if the Secret belongs to nothing.
-    """
-    metadata: Object = {
-        "name": versioned_name(base, version),
-        "namespace": namespace,
-        "labels": {
-            **(labels or {}),
-            SECRET_KIND_LABEL: VERSIONED_SECRET,
-            SECRET_VERSION_LABEL: str(version),
-        },
-        "annotations": {**(annotations or {}), SOURCE_ANNOTATION: source},
-    }
-    if owner is not None:
-        metadata["ownerReferences"] = [dict(owner)]
-    return {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": metadata,
-        "type": "Opaque",
-        "immutable": True,
-        "data": {key: base64.b64encode(value.encode()).decode() for key, value in data.items()},
-    }
-
-
 def has_same_data(live: Mapping[str, Any], desired: Mapping[str, Any]) -> bool:
     """Whether two Secrets have the same data."""
     return mapping_of(live.get("data")) == mapping_of(desired.get("data"))
@@ -137,7 +93,7 @@ def is_same_version(live: Mapping[str, Any], desired: Mapping[str, Any]) -> bool
 
     Args:
         live: the newest version, as the server has it.
-        desired: as :func:`versioned_secret_object` returns it.
+        desired: as :meth:`~.version_writer.VersionContent.as_version` returns it.
     """
     return has_same_data(live, desired) and all(
         _compared(live, field, ignored) == _compared(desired, field, ignored)

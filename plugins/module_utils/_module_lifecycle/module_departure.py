@@ -90,6 +90,7 @@ class ModuleDeparture:
                 (self._name,),
                 inventories={},
                 associated={self._name: associated},
+                approved=planned.approved,
             ),
         )
         self._refs = {entry.ref for entry in entries}
@@ -150,6 +151,11 @@ class ModuleDeparture:
             "resources of its kinds live, so its operator stays. Delete them, or set delete_resources for"
             " this module, and run the playbook again"
         )
+        if self._deletes_resources and any(map(self._gate.is_defined_by_others, left)):
+            error = (
+                "resources live whose definition kyma.lifecycle has not written, so these and its operator"
+                " stay. Delete them, and run the playbook again"
+            )
         if all(one["metadata"].get("deletionTimestamp") for one in left):
             error = (
                 "resources of its kinds are still being deleted, so its operator stays."
@@ -166,8 +172,13 @@ class ModuleDeparture:
 
     def _is_own(self, obj: Object) -> bool:
         """Whether the run deletes an existing resource: with ``delete_resources`` also those of users."""
+        is_requested = self._deletes_resources and not self._gate.is_defined_by_others(obj)
+        return is_requested or self._is_default(obj) or self._is_instance(obj)
+
+    @property
+    def _deletes_resources(self) -> bool:
         request = self._planned.request
-        return bool(request and request.delete_resources) or self._is_default(obj) or self._is_instance(obj)
+        return bool(request and request.delete_resources)
 
     def _is_default(self, obj: Object) -> bool:
         """Whether it is the default configuration: others may write the record that names its uid."""

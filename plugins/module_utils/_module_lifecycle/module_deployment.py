@@ -1,32 +1,36 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Applies the objects of one module: removes what must not exist before, and what it drops after."""
+"""Applies the objects of one module: removes what must not exist before, and what it drops after.
+
+A run does it on the cluster, and a plan on an overlay.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .._cluster.cluster import Object, ref_of
 from .._cluster.errors import Conflict, NotFound
 from .._cluster.kinds import CRD_KIND
-from .._components.component_context import ComponentContext, ContentSource, KnownState
+from .._components.component_context import ComponentContext, ContentSource, KnownState, PhaseMigrations
 from .._components.component_crds import narrow_component
 from .._components.component_removal import ComponentRemoval
 from .._components.component_run import ComponentRun
 from .._components.desired_component import DesiredComponent
+from .._components.migrations.migration_runner import MigrationRunner
 from .._errors import LifecycleError
 from .._objects.inventory.inventory import MODULE, Inventory
-from .._objects.inventory.inventory_entry import entries_without
+from .._objects.inventory.inventory_entry import InventoryEntry, entries_without
 from .._progress import Step
 from .._runs.outcomes import SUCCEEDED, ComponentOutcome, removal_outcome
 from .._runs.records.inventories import read_inventories
-from ..migration import Phase
-from .module_plan import module_migrations
+from ..migration import Component, Phase
+from .decision import INSTALL, UPGRADE
 from .module_removals import KEPT_KINDS, old_managers
 from .planned_module import PlannedModule
 from .work_terms import WorkTerms
@@ -34,17 +38,23 @@ from .work_terms import WorkTerms
 
 @dataclass(frozen=True)
 class ModuleDeployment:
-    """The deployment of one module.
+    """The deployment of one module, on the cluster or rehearsed on an overlay.
 
     Args:
         terms: the context of the work.
         planned: the plan for the module.
         component: the desired objects of the module.
+        migrations: runs or rehearses its migrations.
+
+    Attributes:
+        problems: what a rehearsal could not remove.
     """
 
     terms: WorkTerms
     planned: PlannedModule
     component: DesiredComponent
+    migrations: PhaseMigrations
+    problems: list[str] = field(default_factory=list)
 
     def deploy(self) -> ComponentOutcome:
         """Deploy the module with its migrations, and remove what it drops once it is healthy."""
@@ -56,7 +66,7 @@ class ModuleDeployment:
         context = ComponentContext(
             cluster=terms.cluster,
             policy=terms.request.policy,
-            migrate=self._migrate,
+            migrate=self.migrate,
             progress=terms.progress,
             cancelled=terms.cancelled,
             out_of_grace=terms.out_of_grace,
@@ -66,6 +76,7 @@ class ModuleDeployment:
             source=ContentSource(planned.decision.version, component.source),
             selection={name: planned.plan.selection} if planned.plan and not planned.scaling else {},
             owner_kind=MODULE,
+            run=terms.run,
         )
         outcome = ComponentRun(context, component).run()
         if outcome.state == SUCCEEDED and outcome.wide:
@@ -85,9 +96,9 @@ class ModuleDeployment:
             # Another manager of that name is applied from its manifest.
             self.terms.cluster.patch(api_version, ref.kind, ref.name, ref.namespace or None, scaling.patch)
 
-    def _migrate(self, component: str, phase: Phase) -> Sequence[Mapping[str, Any]]:
+    def migrate(self, component: str, phase: Phase) -> Sequence[Mapping[str, Any]]:
         """Run the migrations of a phase; after those before, remove the objects in the way."""
-        outcomes = module_migrations(self.terms.migrations, self.planned).run(component, phase)
+        outcomes = self.migrations(component, phase)
         if phase == Phase.PRE and not any(one["fatal"] for one in outcomes) and not self.terms.cancelled():
             self._wait_for_leaving_definitions()
             self._remove_old_managers()
@@ -96,6 +107,8 @@ class ModuleDeployment:
 
     def _wait_for_leaving_definitions(self) -> None:
         """Wait for definitions that are being deleted: applied now, they would vanish with all of theirs."""
+        if self.terms.is_rehearsal:
+            return
         cluster = self.terms.cluster
         names = [ref.name for ref in self.component.refs if ref[:2] == CRD_KIND]
         definitions = (cluster.get("apiextensions.k8s.io/v1", CRD_KIND[1], name) for name in sorted(names))
@@ -109,19 +122,22 @@ class ModuleDeployment:
         """
         planned = self.planned
         old = old_managers(planned.outlook, planned.before, self.component.refs)
-        if old:
-            self._remove(ComponentRemoval(old), "removing the old manager")
+        if not old:
+            return
+        removal = ComponentRemoval(old)
+        outcome = self._remove(removal, "removing the old manager")
+        if outcome.state != SUCCEEDED or removal.removal.not_owned:
+            problem = outcome.error or "; ".join(removal.removal.notes)
+            if not self.terms.is_rehearsal:
+                raise LifecycleError(problem)
+            self.problems.append(problem)
 
     def _prune(self, outcome: ComponentOutcome) -> ComponentOutcome:
         """Remove what the module has dropped, once all of its objects are healthy."""
         name, cluster = self.planned.name, self.terms.cluster
         inventory = read_inventories(cluster, [name], owner_kind=MODULE).get(name)
-        known = (entry for entry in (inventory.entries if inventory else ()) if entry.dropped)
-        dropped = entries_without(known, self.terms.entries_of_others(name))
-        if not dropped:
-            return outcome
-        removal = ComponentRemoval(dropped, is_protected=lambda ref: ref[:2] in KEPT_KINDS)
-        pruned = self._remove(removal, "removing what it has no more", inventory)
+        dropped = [entry for entry in (inventory.entries if inventory else ()) if entry.dropped]
+        pruned = self.remove_dropped(dropped, inventory)
         return replace(
             outcome,
             state=pruned.state,
@@ -130,17 +146,28 @@ class ModuleDeployment:
             warnings=(*outcome.warnings, *pruned.warnings),
         )
 
+    def remove_dropped(
+        self, dropped: Sequence[InventoryEntry], inventory: Inventory | None = None
+    ) -> ComponentOutcome:
+        """Remove what the module has no more, without what others have.
+
+        Args:
+            dropped: the entries.
+            inventory: to delete the entries from; None for no record.
+        """
+        entries = entries_without(dropped, self.terms.entries_of_others(self.planned.name))
+        if not entries:
+            return ComponentOutcome(self.planned.name, SUCCEEDED)
+        removal = ComponentRemoval(entries, is_protected=lambda ref: ref[:2] in KEPT_KINDS)
+        return self._remove(removal, "removing what it has no more", inventory)
+
     def _remove(
         self, removal: ComponentRemoval, detail: str, inventory: Inventory | None = None
     ) -> ComponentOutcome:
-        """Remove some objects of the module; raises if old managers could not be removed."""
         terms, name = self.terms, self.planned.name
         terms.progress(name, "pruning", detail, Step(limit=terms.request.timeout, reason=detail))
         terms.remove(name, removal, "pruning", self.planned.approved, inventory)
-        outcome = removal_outcome(name, removal.removal)
-        if inventory is None and (outcome.state != SUCCEEDED or removal.removal.not_owned):
-            raise LifecycleError(outcome.error or "; ".join(removal.removal.notes))
-        return outcome
+        return removal_outcome(name, removal.removal)
 
     def _wait_until_gone(self, objects: Sequence[Object], why: str) -> None:
         if not objects:
@@ -153,3 +180,12 @@ class ModuleDeployment:
                 f"{refs}: {why}, which it is not after {timeout:.0f} s. Find out which"
                 " finalizers hold it, and whether the controller behind them runs"
             )
+
+
+def module_migrations(runner: MigrationRunner, planned: PlannedModule) -> MigrationRunner:
+    """The migrations, for a desired module."""
+    action = {INSTALL: "new", UPGRADE: "upgraded"}.get(planned.decision.action, "unchanged")
+    namespace = planned.before.namespace if planned.before else ""
+    objects: Sequence[Object] = planned.component.objects if planned.component else ()
+    component = Component(planned.name, namespace, objects, None, action)
+    return runner.with_components({planned.name: component}, planned.decision.version, "")

@@ -13,7 +13,7 @@ from functools import cached_property, partial
 
 from .._carrier.module_materials import MissingManifest
 from .._carrier.task import Task
-from .._cluster.cluster import Object, Ref, ref_of
+from .._cluster.cluster import Cluster, Object, Ref, ref_of
 from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND, is_crd
 from .._cluster.own_objects import own_object_problem
 from .._components.component_context import KnownState, WorkContext
@@ -21,22 +21,24 @@ from .._components.component_plan import ComponentPlan, with_later_changes
 from .._components.desired_component import DesiredComponent, complete_manifest, with_own_kinds
 from .._components.migrations.migration_runner import MigrationRunner
 from .._components.migrations.rehearsal import MigrationRehearsal
+from .._components.provided_kinds import kind_of
 from .._components.rehearsed_work import RehearsedWork, refusal_blocker, with_recreation_advice
 from .._components.selection import Origin
 from .._dry_run.dry_run_cluster import DryRunCluster
 from .._errors import LifecycleError
-from .._objects.apply.change import ObjectChange
 from .._objects.apply.rehearsed_changes import RehearsedChanges
+from .._objects.health.watcher import Watcher
 from .._objects.inventory.inventory import MODULE, Inventory
-from .._objects.inventory.inventory_entry import InventoryEntry, current_entry, entries_without, intent_of
+from .._objects.inventory.inventory_entry import InventoryEntry, current_entry, intent_of
 from .._objects.inventory.live_objects import read_autoscaled, read_metadata, scope_of
 from .._objects.prune.managed_kinds import kinds_defined_by
 from .._objects.prune.managed_resources import read_living
+from .._progress import no_progress
 from .._redaction import without_login, without_user
 from .._release.lazy_objects import LazyObjects
 from .._release.model import Content
 from .._runs.records.modules import ERROR
-from ..migration import Component, Phase
+from ..migration import Phase
 from .catalog.manifest_objects import ModuleManifest, read_manifest
 from .catalog.module_version import ModuleVersion
 from .decision import ADOPT, DELETE, INSTALL, LOOKED_AFTER, REFUSE, UPGRADE, ModuleDecision, decide
@@ -44,18 +46,14 @@ from .default_configuration import Creation
 from .desired_module import ManifestTerms, desired_module, namespace_of, unchanged_module
 from .maintenance_policy import parse_policy
 from .manager_health import needs_scaling_back, scaling_patch
+from .module_deployment import ModuleDeployment, module_migrations
 from .module_facts import ModuleOutlook
 from .module_outlooks import ModuleOutlooks
-from .module_removals import (
-    UnknownObjects,
-    objects_of_others,
-    old_managers,
-    refuse_unknown_manager,
-    rehearse_removal,
-)
+from .module_removals import UnknownObjects, objects_of_others, refuse_unknown_manager
 from .module_request import ModuleRequest, ModulesRequest
 from .observed_modules import ObservedModules
 from .planned_module import ManagerScaling, PlannedModule
+from .work_terms import WorkTerms
 
 
 class MissingManifests(LifecycleError):
@@ -198,54 +196,51 @@ class ModulePlanner:
     def _rehearsed(self, planned: PlannedModule, component: DesiredComponent) -> PlannedModule:
         """The module with the changes of its objects and with the deletions of those that it drops."""
         overlay, changes = self._upkeep if planned.decision.action == DELETE else (self.overlay, self.changes)
-        work = RehearsedWork(self._work_context(planned, overlay, changes), component)
-        taken = self._applied(planned, work, changes)
-        refusals = (refusal_blocker(component.name, refusal) for refusal in work.applied.refused)
-        blockers = [*work.migration_blockers(Phase.PRE), *refusals]
-        old = old_managers(planned.outlook, planned.before, component.refs)
-        if old and not blockers and replace(planned, plan=work.plan(taken)).changes_objects:
-            # The run removes them before the migrations after; their notes are read with those of the others.
-            rehearse_removal(overlay, planned.name, old, planned.approved)
-        removals = changes.take()
-        work.migrate(Phase.POST)
+        planned = replace(planned, component=component, scaling=self._scaling(planned.outlook, component))
+        runner = module_migrations(self._runner, planned)
+        rehearsal = MigrationRehearsal(self._task.cluster, overlay, runner, changes)
+        deployment = ModuleDeployment(self.terms(overlay), planned, component, rehearsal.rehearse)
+        work = self._work(deployment)
+        work.take_steps("apply")
+        refs = {ref_of(obj): obj for obj in work.objects}
+        done = changes.take(refs, [one.ref for one in work.applied.applied if one.replaced])
+        removals = tuple(one for one in done if one.after is None)
+        applied = tuple(one for one in done if one.after is not None)
+        work.take_steps("post")
+        blockers = work.migration_blockers(Phase.PRE)
+        blockers += [refusal_blocker(component.name, refusal) for refusal in work.applied.refused]
         blockers += [*work.migration_blockers(Phase.POST), *work.narrow()]
         blockers = with_recreation_advice(blockers, self._request.policy)
-        [compared] = with_later_changes([work.plan(taken)], changes.take(), component.name)
+        [compared] = with_later_changes([work.plan(applied)], changes.take(), component.name)
         plan = self._without_own_deletions(planned, compared)
-        planned = replace(
-            planned,
-            component=component,
-            plan=plan,
-            wide=tuple(work.wide),
-            scaling=self._scaling(planned.outlook, component),
-            problem="; ".join(blocker.message for blocker in blockers),
-        )
-        going = self._going(planned, component.refs)
-        notes = rehearse_removal(overlay, planned.name, going, planned.approved) if going else []
+        problem = "; ".join(blocker.message for blocker in blockers)
+        planned = replace(planned, plan=plan, wide=tuple(work.wide), problem=problem)
+        if planned.changes_objects:
+            planned = replace(planned, removals=removals, problem="; ".join(deployment.problems))
+        pruned = deployment.remove_dropped(self._dropped(planned, component.refs))
+        notes = tuple(filter(None, (*pruned.warnings, pruned.error)))
         if notes and self._task.check_mode:
             # A run says itself what stays.
             planned = replace(planned, plan=replace(plan, warnings=(*plan.warnings, *notes)))
-        return replace(planned, removals=(*removals, *changes.take()))
+        return replace(planned, removals=(*planned.removals, *changes.take()))
 
-    def _applied(
-        self, planned: PlannedModule, work: RehearsedWork, changes: RehearsedChanges
-    ) -> tuple[ObjectChange, ...]:
-        """Rehearse the migrations before, and apply the objects; returns their changes."""
-        work.migrate(Phase.PRE)
-        work.decide(
-            Origin(
+    def _work(self, deployment: ModuleDeployment) -> RehearsedWork:
+        """The work on a module, rehearsed on an overlay."""
+        planned, component = deployment.planned, deployment.component
+
+        def origin_of(before: Inventory | None) -> Origin:
+            return Origin(
                 is_older=False,
-                is_same=planned.before is not None and work.component.digest == planned.before.digest,
+                is_same=before is not None and component.digest == before.digest,
                 is_limited_to_changes=not self._request.policy.takes_from_others,
             )
-        )
-        refs = {ref_of(obj): obj for obj in work.objects}
-        if planned.decision.action == DELETE and refs:
+
+        work = RehearsedWork(self._work_context(deployment), component, origin_of)
+        if planned.decision.action == DELETE:
             # Instances in the manifest are deleted first, and not created again.
-            own = kinds_defined_by(filter(is_crd, work.component.objects))
-            refs = {ref: obj for ref, obj in refs.items() if ref[:2] not in own}
-        work.apply(list(refs.values()))
-        return changes.take(refs, [one.ref for one in work.applied.applied if one.replaced])
+            own = kinds_defined_by(filter(is_crd, component.objects))
+            work.postponed = {kind_of(obj) for obj in component.objects if ref_of(obj)[:2] in own}
+        return work
 
     def _without_own_deletions(self, planned: PlannedModule, plan: ComponentPlan) -> ComponentPlan:
         """The plan, without reports of missing objects if a deletion is cancelled that has deleted them."""
@@ -253,19 +248,14 @@ class ModulePlanner:
         findings = tuple(one for one in plan.findings if not is_back or one.manager or one.field)
         return replace(plan, findings=findings)
 
-    def _going(self, planned: PlannedModule, refs: Collection[Ref]) -> list[InventoryEntry]:
-        """What the module has, it no longer wants (``refs`` are wanted), and no other owner has."""
+    def _dropped(self, planned: PlannedModule, refs: Collection[Ref]) -> list[InventoryEntry]:
+        """What the module has and no longer wants (``refs`` are wanted)."""
         known = planned.before.entries if planned.before and not planned.problem else ()
         dropped = [entry for entry in known if entry.ref not in refs]
-        if dropped:
-            modules = (one for name, one in self._observed.inventories.items() if name != planned.name)
-            others = (entry for one in (*modules, *self._observed.others) for entry in one.entries)
-            dropped = entries_without(dropped, others)
-        if not planned.changes_objects:
-            # What stays for its contents was checked by the run that dropped it.
-            return [entry for entry in dropped if entry.ref[:2] not in (CRD_KIND, NAMESPACE_KIND)]
-        old = old_managers(planned.outlook, planned.before, refs)
-        return list({entry.ref: entry for entry in (*old, *dropped)}.values())
+        if planned.changes_objects:
+            return dropped
+        # What stays for its contents was checked by the run that dropped it.
+        return [entry for entry in dropped if entry.ref[:2] not in (CRD_KIND, NAMESPACE_KIND)]
 
     def _scaling(self, outlook: ModuleOutlook, component: DesiredComponent) -> ManagerScaling | None:
         """How to scale the manager back, if it was scaled to zero."""
@@ -388,9 +378,23 @@ class ModulePlanner:
         before = adopted_inventory(component, live)
         return replace(planned, before=before, approved=frozenset(entry.uid for entry in before.entries))
 
-    def _work_context(
-        self, planned: PlannedModule, overlay: DryRunCluster, changes: RehearsedChanges
-    ) -> WorkContext:
+    def terms(self, overlay: Cluster) -> WorkTerms:
+        """The context for the rehearsal of work on an overlay."""
+        return WorkTerms(
+            cluster=overlay,
+            request=self._request,
+            migrations=self._runner,
+            progress=no_progress,
+            watcher=Watcher(overlay),
+            cancelled=self._task.cancelled,
+            out_of_grace=self._task.cancelled,
+            inventories=self._observed.inventories,
+            others=[entry for one in self._observed.others for entry in one.entries],
+            is_rehearsal=True,
+        )
+
+    def _work_context(self, deployment: ModuleDeployment) -> WorkContext:
+        planned = deployment.planned
         inventories = dict(self._observed.inventories)
         inventories.pop(planned.name, None)
         if planned.before is not None:
@@ -398,11 +402,10 @@ class ModulePlanner:
         live = self._observed.live
         if planned.before is not None and planned.name not in self._observed.inventories:
             live = {**live, **read_metadata(self._task.cluster, [planned.before])}
-        runner = module_migrations(self._runner, planned)
         return WorkContext(
-            overlay,
+            deployment.terms.cluster,
             self._request.policy,
-            MigrationRehearsal(self._task.cluster, overlay, runner, changes).rehearse,
+            deployment.migrate,
             KnownState(inventories, self.autoscaled, is_recorded=False, live=live),
             is_rehearsal=True,
         )
@@ -411,15 +414,6 @@ class ModulePlanner:
     def autoscaled(self) -> frozenset[tuple[str, str, str]]:
         """The targets of the cluster's autoscalers."""
         return read_autoscaled(self._task.cluster)
-
-
-def module_migrations(runner: MigrationRunner, planned: PlannedModule) -> MigrationRunner:
-    """The migrations, for a desired module."""
-    action = {INSTALL: "new", UPGRADE: "upgraded"}.get(planned.decision.action, "unchanged")
-    namespace = planned.before.namespace if planned.before else ""
-    objects: Sequence[Object] = planned.component.objects if planned.component else ()
-    component = Component(planned.name, namespace, objects, None, action)
-    return runner.with_components({planned.name: component}, planned.decision.version, "")
 
 
 def _as_inventory(component: DesiredComponent) -> Inventory:

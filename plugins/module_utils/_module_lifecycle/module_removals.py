@@ -1,20 +1,18 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a module drops: old managers, the rehearsal of their removal, and objects of others that stay."""
+"""What a module drops: old managers, and objects of others that stay."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 
-from .._cluster.cluster import Cluster, Object, Ref, ref_of
+from .._cluster.cluster import Object, Ref, ref_of
 from .._cluster.fields.written_by import is_written_by
-from .._components.component_removal import ComponentRemoval, remove_components
 from .._errors import LifecycleError
 from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
-from .._objects.prune.contained_objects import MOST_NAMED, ContainedObjects
-from .._objects.prune.removal import Terms
+from .._objects.prune.contained_objects import MOST_NAMED
 from .._text import short_list
 from .decision import UPGRADE
 from .module_facts import ModuleOutlook
@@ -43,23 +41,6 @@ def old_managers(
             meta = manager.object["metadata"]
             entries.setdefault(running, InventoryEntry(manager.object["apiVersion"], running, meta["uid"]))
     return [entry for ref, entry in entries.items() if ref not in refs]
-
-
-def rehearse_removal(
-    overlay: Cluster, name: str, entries: Sequence[InventoryEntry], approved: frozenset[str]
-) -> list[str]:
-    """Delete objects of a module on an overlay; a sentence about each that stays, or can't be deleted.
-
-    Args:
-        overlay: of the rehearsal.
-        name: of the module.
-        entries: the objects.
-        approved: uids of those that may be deleted although this collection has not written them.
-    """
-    removal = ComponentRemoval(entries, is_protected=lambda ref: ref[:2] in KEPT_KINDS)
-    terms = Terms(overlay, retain=ContainedObjects(overlay).retain, approved=approved)
-    remove_components({name: removal}, terms, inventories={})
-    return [*removal.removal.notes, *removal.removal.errors]
 
 
 class UnknownObjects(LifecycleError):

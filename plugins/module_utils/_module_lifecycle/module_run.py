@@ -21,11 +21,10 @@ from .._objects.access.rights import Right, write_rights
 from .._objects.health.watcher import Watcher
 from .._objects.inventory.inventory import MODULE, refreshed_inventory
 from .._objects.inventory.live_objects import read_metadata
-from .._progress import no_progress
 from .._runs.cancellation import Grace
 from .._runs.lease.own_lease import run_with_own_lease
 from .._runs.outcomes import FAILED, NOT_STARTED, SUCCEEDED, ComponentOutcome
-from .._runs.records.cluster_hold import hold_problem
+from .._runs.records.cluster_hold import ClusterHeld, hold_problem
 from .._runs.records.definitions import RecordKinds, install_definitions
 from .._runs.records.inventories import read_inventories, write_inventory
 from .._runs.records.journal_records import journal_of
@@ -109,7 +108,7 @@ class _ModuleRun:
             self._rehearse()
         elif self._working:
             if held:
-                raise LifecycleError(held)
+                raise ClusterHeld(held)
             demand(self._task.cluster, self.rights, "run")
             run = self._work_on()
             warnings = run.end([one.outcome for one in self._outcomes.values()])
@@ -151,6 +150,7 @@ class _ModuleRun:
             inventories=self._observed.inventories,
             others=[entry for one in self._observed.others for entry in one.entries],
             autoscaled=self._planner.autoscaled,
+            run=self._name,
             running_version=self._planner.outlooks.running_version_now,
         )
         for wave in self._waves():
@@ -219,18 +219,7 @@ class _ModuleRun:
 
     def _rehearse(self) -> None:
         """The outcome of the modules that a run would work on; deletions are rehearsed on the overlay."""
-        terms = WorkTerms(
-            cluster=self._planner.overlay,
-            request=self._request,
-            migrations=self._runner,
-            progress=no_progress,
-            watcher=Watcher(self._planner.overlay),
-            cancelled=self._task.cancelled,
-            out_of_grace=self._task.cancelled,
-            inventories=self._observed.inventories,
-            others=[entry for one in self._observed.others for entry in one.entries],
-            is_rehearsal=True,
-        )
+        terms = self._planner.terms(self._planner.overlay)
         for planned in chain.from_iterable(self._waves()):
             reason = self._reason_not_to_start(planned)
             rehearsed = _not_started(planned, reason) if reason else ModuleWork(terms, planned).rehearse()

@@ -42,7 +42,7 @@ from .decision import DELETE, UNMANAGE
 from .default_configuration import ConfigurationHeld, Creation, create_configuration
 from .denial import lift
 from .module_departure import Departure, ModuleDeparture, undeleted
-from .module_deployment import ModuleDeployment
+from .module_deployment import ModuleDeployment, module_migrations
 from .module_health import module_health
 from .module_record import desired_record, installed_record, with_deployment_begun
 from .planned_module import PlannedModule
@@ -131,7 +131,7 @@ class ModuleWork:
         if planned.is_adopted_as_it_is:
             self._adopt()
         elif planned.changes_objects:
-            outcome = ModuleDeployment(self.terms, planned, self._component()).deploy()
+            outcome = self._deploy(self.terms)
         if outcome.state == SUCCEEDED:
             outcome = self._judged(outcome)
         if outcome.state != SUCCEEDED:
@@ -169,6 +169,10 @@ class ModuleWork:
         deployed = replace(component.listed, source=component.source)
         adopted = replace(before, digest=component.digest, namespace=component.namespace)
         write_inventory(self.terms.cluster, with_deployed_as(adopted, deployed))
+
+    def _deploy(self, terms: WorkTerms) -> ComponentOutcome:
+        migrate = module_migrations(terms.migrations, self.planned).run
+        return ModuleDeployment(terms, self.planned, self._component(), migrate).deploy()
 
     def _component(self) -> DesiredComponent:
         if self.planned.component is None:
@@ -288,7 +292,7 @@ class ModuleWork:
         if is_maintained and not terms.is_rehearsal:
             # The controller that removes the finalizers may be deleted, or need a fix in a newer version.
             self._write(with_deployment_begun(self._record, planned))
-            upkeep = ModuleDeployment(terms, planned, self._component()).deploy()
+            upkeep = self._deploy(terms)
             if upkeep.state == SUCCEEDED:
                 self._record = installed_record(self.terms.cluster, self._record, planned)
             known = read_inventories(terms.cluster, [planned.name], owner_kind=MODULE)

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from .._cluster.cluster import Cluster, Object
 from .._components.component_removal import ComponentRemoval, remove_components
 from .._components.migrations.migration_runner import MigrationRunner
-from .._objects.health.wait import WaitResult
+from .._objects.health.wait import WaitResult, wait_until_gone
 from .._objects.health.watcher import Watcher
 from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.ownership.autoscaling import Target
 from .._objects.prune.contained_objects import ContainedObjects
-from .._objects.prune.removal import Terms, wait_until_removed
+from .._objects.prune.removal import Terms
 from .._progress import Progress
 from .._runs.wait_progress import with_reports
 from .module_facts import ModuleOutlook
@@ -40,6 +40,7 @@ class WorkTerms:
         inventories: of modules, from the beginning of the run.
         others: the objects of owners of other kinds.
         autoscaled: the targets of autoscalers.
+        run: its name, or empty.
         running_version: reads which version of a module runs now; None in a rehearsal.
         is_rehearsal: whether the cluster is an overlay.
     """
@@ -54,6 +55,7 @@ class WorkTerms:
     inventories: Mapping[str, Inventory]
     others: Sequence[InventoryEntry] = ()
     autoscaled: frozenset[Target] = frozenset()
+    run: str = ""
     running_version: Callable[[ModuleOutlook], RunningVersion] | None = None
     is_rehearsal: bool = False
 
@@ -100,7 +102,7 @@ class WorkTerms:
     def wait_until_gone(
         self, module: str, state: str, objects: Sequence[Object], deadline: float
     ) -> WaitResult:
-        """Wait until some objects are gone, see :func:`~.wait_until_removed`.
+        """Wait until some objects are gone, see :func:`~.wait.wait_until_gone`.
 
         Args:
             module: the name of the module that waits.
@@ -110,4 +112,4 @@ class WorkTerms:
         """
         terms = Terms(self.cluster, deadline, self.out_of_grace, watcher=self.watcher)
         terms = with_reports(terms, self.progress, module, state, self.request.timeout)
-        return wait_until_removed(terms, objects)
+        return wait_until_gone(terms, objects)

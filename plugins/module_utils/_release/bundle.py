@@ -58,9 +58,14 @@ class BadBundle(LifecycleError):
 
 def write_bundle_file(release: Release, path: Path) -> None:
     """Write a release to a new file that only its owner can read, as it may contain Secrets."""
+    write_private(path, gzip.compress(to_bundle(release), QUICK))
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a new file that only its owner can read."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
-        file.write(gzip.compress(to_bundle(release), QUICK))
+        file.write(content)
 
 
 def read_bundle_file(path: Path) -> Release:

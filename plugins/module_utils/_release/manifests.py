@@ -14,6 +14,7 @@ from typing import Any
 from .._cluster.cluster import Object, ref_of
 from .._cluster.kinds import is_crd
 from .._cluster.own_objects import own_manifest_problem, own_object_problem
+from .._text import is_plain_line, one_line, shown_value
 from .crd_kinds import crd_problem
 from .release_error import Problem, ReleaseError, release_error
 from .yaml_documents import Document, read_documents
@@ -61,7 +62,7 @@ class ManifestCollection:
             for key, line in document.duplicates:
                 shown, at = place(line) if place else (file, line)
                 self.warnings.append(
-                    str(Problem(f"the key {key!r} is there twice; the last one counts", shown, at))
+                    str(Problem(f"the key {shown_value(key)} is there twice; the last one counts", shown, at))
                 )
             if is_nested_deeper(document.value, MOST_LEVELS):
                 self.problems.append(Problem(f"nested too deeply: more than {MOST_LEVELS} levels", *where))
@@ -81,7 +82,7 @@ class ManifestCollection:
         if not hook:
             self.objects.append(value)
         elif not all(phase.startswith("test") for phase in hook):
-            self.hooks.append(f"{value['kind']} {value['metadata']['name']} ({', '.join(hook)})")
+            self.hooks.append(one_line(f"{value['kind']} {value['metadata']['name']} ({', '.join(hook)})"))
 
     def _own_problem(self, obj: Object) -> str:
         """Why an object is refused because only this collection may write it; mostly empty."""
@@ -118,6 +119,8 @@ def object_problem(value: Any) -> str:
     for key in ("apiVersion", "kind"):
         if not isinstance(value.get(key), str) or not value[key]:
             return f"not a Kubernetes object: it has no {key}" + _named(value)
+        if not is_plain_line(value[key]):
+            return f"not a Kubernetes object: its {key} is {shown_value(value[key])}"
     metadata = value.get("metadata")
     if not isinstance(metadata, dict):
         return f"the {value['kind']} has no metadata"
@@ -125,8 +128,10 @@ def object_problem(value: Any) -> str:
         return f"the {value['kind']} has a generateName: each deployment would make another: give it a name"
     for key in ("name", "namespace"):
         if key in metadata and metadata[key] is not None and not isinstance(metadata[key], str):
-            taken_for = f"the {value['kind']}'s metadata.{key} is {metadata[key]!r} to YAML"
+            taken_for = f"the {value['kind']}'s metadata.{key} is {shown_value(metadata[key])} to YAML"
             return f"{taken_for}, not a string: put it in quotes"
+        if not is_plain_line(metadata.get(key) or ""):
+            return f"the {value['kind']}'s metadata.{key} is {shown_value(metadata[key])}, which is no name"
     if not metadata.get("name"):
         return f"the {value['kind']} has no metadata.name"
     for key in ("annotations", "labels"):
@@ -180,7 +185,7 @@ def _finite(text: str) -> float:
 def _named(value: dict[str, Any]) -> str:
     metadata = value.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
-    return f" (its name is {name})" if name else ""
+    return f" (its name is {one_line(name)})" if name else ""
 
 
 def _json_document(text: str, file: str) -> list[Document]:

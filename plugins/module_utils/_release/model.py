@@ -75,6 +75,8 @@ class Release:
         upgrades_from: versions that it may follow; empty means the previous minor.
         kubernetes: the range of server versions it supports as a PEP 440 specifier set, or empty.
         warnings: messages about the rendering.
+        release_digest: sha256 over the paths and contents of its files, whatever the profile, values and
+            tools are.
     """
 
     version: str
@@ -87,6 +89,7 @@ class Release:
     upgrades_from: tuple[str, ...] = ()
     kubernetes: str = ""
     warnings: tuple[str, ...] = ()
+    release_digest: str = ""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,10 @@ from dataclasses import dataclass
 
 from .._errors import LifecycleError
 from .._redaction import without_logins_in
+from .._text import first_of
+
+MOST_SHOWN = 200
+"""How many problems or warnings of a release are shown: it may have millions."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +53,8 @@ class ReleaseError(LifecycleError):
         if len(self.problems) == 1:
             super().__init__(str(self.problems[0]))
         else:
-            listed = "".join(f"\n- {problem}" for problem in self.problems)
-            super().__init__(self.heading.format(count=len(self.problems)) + listed)
+            listed = first_of([f"- {problem}" for problem in self.problems], MOST_SHOWN)
+            super().__init__("\n".join([self.heading.format(count=len(self.problems)), *listed]))
 
 
 def release_error(message: str, file: str = "", line: int = 0, column: int = 0) -> ReleaseError:

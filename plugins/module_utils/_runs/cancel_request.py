@@ -8,6 +8,7 @@ If no process works on the run any more, its record can be ended at once.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -18,11 +19,12 @@ from .._cluster.errors import Conflict
 from .._errors import LifecycleError
 from .._timestamp import timestamp
 from .lease.lease_session import release_lease
+from .open_run import last_sign
 from .recorder import LONGEST_MESSAGE, end_cancelled_run
 from .records.installation import read_installation
-from .records.record_schema import API_VERSION
+from .records.record_schema import API_VERSION, RUNNING
 from .records.record_writer import current_user
-from .records.runs import RUNNING, read_run
+from .records.runs import read_run
 
 ATTEMPTS = 10
 """How many times the request is written again after conflicts: the run itself often writes its record."""
@@ -63,7 +65,7 @@ def cancel_run(task: Task, request: CancelRequest) -> Result:
         if why_not := nothing_to_cancel(record, ending=request.end):
             return {"changed": False, "run": name, "msg": why_not}
         if request.end:
-            return _end(task, name, request.reason)
+            return _end(task, record, request)
         with suppress(Conflict):
             if not task.check_mode:
                 _write_request(task.cluster, record, request.reason)
@@ -91,12 +93,14 @@ def cancellation_text(by: str, reason: str) -> str:
     return (by + (f": {reason}" if reason else ""))[:LONGEST_MESSAGE]
 
 
-def _end(task: Task, name: str, reason: str) -> Result:
-    never = (
-        []
-        if task.check_mode
-        else end_cancelled_run(task.cluster, name, cancellation_text(current_user(), reason))
-    )
+def _end(task: Task, record: Object, request: CancelRequest) -> Result:
+    name, reason = record["metadata"]["name"], request.reason
+    never: Sequence[str] = ()
+    if not task.check_mode:
+        by = cancellation_text(current_user(), reason)
+        # A process that has ended just now has given its lease back.
+        ended_at = "" if request.release_lease else last_sign(task.cluster, record)
+        never = end_cancelled_run(task.cluster, name, by, ended_at).never
     why = f", as {reason}" if reason else ""
     left = f"; never started: {', '.join(never)}" if never else ""
     message = f"the run {name} is ended as cancelled{why}{left}; run the playbook again to continue"

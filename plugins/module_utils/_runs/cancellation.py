@@ -11,11 +11,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
+from .._carrier.stop_cause import stop_cause
 from .._carrier.task import Task
 from .._errors import LifecycleError
 from .._timestamp import timestamp
 from .recorder import seconds_since_start
-from .records.runs import RUNNING, read_run, update_run_status
+from .records.record_schema import RUNNING
+from .records.runs import read_run, update_run_status
 
 POLL_SECONDS = 5.0
 """How often the run's record is read for a request from another terminal."""
@@ -91,7 +93,7 @@ class CancellationCheck:
         if self._loss_reason:
             return f"the loss of its lease: {self._loss_reason}"
         if self._task.cancelled():
-            return signal_text(self._by)
+            return stop_text(self._by)
         if self._deadline is not None and self._clock() > self._deadline:
             return f"its deadline of {self._limit:g} s"
         return ""
@@ -109,13 +111,13 @@ class CancellationCheck:
             return ""
 
 
-def signal_text(by: str) -> str:
-    """That a process received a signal to stop, in the words of the records.
+def stop_text(by: str) -> str:
+    """Why this process is asked to stop, in the words of the records.
 
     Args:
         by: who began the run, or empty.
     """
-    return "a signal to ansible-playbook" + (f", run by {by}" if by else "")
+    return stop_cause() + (f", run by {by}" if by else "")
 
 
 def cancellation_in(record: Mapping[str, Any]) -> str:

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .._text import counted
 from .cluster_state import NO_REASON, state_of_task
-from .outcomes import PLAN, SUCCEEDED, duration_of
+from .outcomes import OTHER, PLAN, SUCCEEDED, duration_of
 
 COUNTED = ("create", "change", "replace", "delete", "migrations")
 """What a result counts: objects by what happens to them, and migrations that run."""
@@ -37,7 +38,10 @@ def complete_result(
     if failed and not failures:
         failures = [str(result.get("msg") or NO_REASON)]
     duration = made.get("duration") or {}
-    planned = duration_of(PLAN, PLAN, {"state": SUCCEEDED, **duration})
+    rows = [duration_of(PLAN, PLAN, {"state": SUCCEEDED, **duration})] if duration else []
+    rest = float(result.get("seconds") or 0.0) - float(duration.get("seconds", 0.0))
+    if rest > 0:
+        rows.append(duration_of("phase", OTHER, {"state": state, "seconds": round(rest, 3)}))
     known: dict[str, Any] = {
         "previous": made.get("previous", ""),
         "version": made.get("version", ""),
@@ -46,11 +50,23 @@ def complete_result(
         "started_at": duration.get("started_at", ""),
         "finished_at": duration.get("finished_at", ""),
         "changes": dict(NO_CHANGES),
-        "durations": [planned] if duration else [],
+        "durations": rows,
         "plan": dict(made),
     }
     given = {key: result[key] for key in known if result.get(key) is not None}
     return {**result, **known, **given, "cluster": cluster, "state": state, "failures": failures}
+
+
+def planned_changes(changes: Mapping[str, int]) -> str:
+    """The sums of a plan, for people.
+
+    Args:
+        changes: as ``kyma_result`` has them.
+    """
+    counts = {action: changes.get(action, 0) for action in COUNTED}
+    needed = counts.pop("migrations")
+    sums = [f"{count} to {action}" for action, count in counts.items() if count or action != "replace"]
+    return ", ".join([*sums, counted(needed, "migration")])
 
 
 def changes_in(run_status: Mapping[str, Any]) -> dict[str, int]:

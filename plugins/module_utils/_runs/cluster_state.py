@@ -9,27 +9,32 @@ docs/kyma_result.schema.json too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from .._cluster.errors import Unreachable as UnreachableError
-from .._errors import LifecycleError
 from .outcomes import CANCELLED, FAILED, NOT_STARTED, SUCCEEDED
 from .records.cluster_hold import ClusterHeld
 
 UNCHANGED, PLANNED, RUNNING = "unchanged", "planned", "running"
-HELD, UNREACHABLE, REFUSED, LOST = "held", "unreachable", "refused", "lost"
+HELD, UNREACHABLE, REFUSED, LOST = ClusterHeld.state, UnreachableError.state, "refused", "lost"
+UNKNOWN = "unknown"
+"""A newer version of the collection has recorded it."""
 WAITING = "waiting"
 """The gate of the cluster's ring is closed."""
-REASONED_STATES = (FAILED, REFUSED, LOST, CANCELLED, UNREACHABLE, HELD, WAITING, NOT_STARTED)
+REASONED_STATES = (FAILED, REFUSED, LOST, UNKNOWN, CANCELLED, UNREACHABLE, HELD, WAITING, NOT_STARTED)
 """States that have a reason, in the order in which a person should read them."""
 STATES = (*REASONED_STATES, RUNNING, PLANNED, SUCCEEDED, UNCHANGED)
+OUT_STATES = (HELD, UNREACHABLE)
+"""States of a cluster to which nothing can be deployed now, which is no failure of the release."""
 UNENDED_STATES = (PLANNED, RUNNING)
 """States that the next task of the same deployment replaces."""
+ENDED_STATES = (*REASONED_STATES, SUCCEEDED)
 
 NOT_BEGUN_YET = "its deployment has not begun yet"
 NEVER_BEGAN = "ansible-playbook ended before its deployment began"
+NEVER_RAN = "ansible-playbook ended before the run began"
 NEVER_ENDED = "ansible-playbook ended before the run did"
 NO_REASON = "no reason is recorded"
 
@@ -44,6 +49,7 @@ class ClusterState:
         state: one of :data:`STATES`.
         seconds: how long the deployment took: its plan and its run, over all hops.
         reason: the first reason for a state that has one; otherwise empty.
+        ends_with_playbook: whether nothing continues it after the end of ``ansible-playbook``.
     """
 
     cluster: str
@@ -52,13 +58,7 @@ class ClusterState:
     state: str = NOT_STARTED
     seconds: float = 0.0
     reason: str = ""
-
-
-def state_of_error(error: LifecycleError) -> str:
-    """The state of a cluster whose deployment was stopped by an error."""
-    if isinstance(error, ClusterHeld):
-        return HELD
-    return UNREACHABLE if isinstance(error, UnreachableError) else FAILED
+    ends_with_playbook: bool = False
 
 
 def state_of_task(result: Mapping[str, Any], *, is_needed: bool = False) -> str:
@@ -76,6 +76,9 @@ def state_of_task(result: Mapping[str, Any], *, is_needed: bool = False) -> str:
         return state if state in REASONED_STATES else FAILED
     if state in STATES:
         return state
+    if result.get("ansible_job_id"):
+        # It works in the background.
+        return RUNNING
     return PLANNED if is_needed else UNCHANGED
 
 
@@ -105,7 +108,12 @@ def attempt_of_run(run: Mapping[str, Any], cluster: str = "") -> ClusterState:
         run: as ``run_info`` returns it. Its state says whether it is lost.
         cluster: the name of its host.
     """
-    return attempt_of_result({**run, "msg": run.get("message") or run.get("note")}, cluster)
+    state = str(run.get("state") or "")
+    if state in STATES:
+        return attempt_of_result({**run, "msg": run.get("message") or run.get("note")}, cluster)
+    which = f"the state {state}, which this version of the collection does not know" if state else "no state"
+    reason = f"its record has {which}"
+    return attempt_of_result({**run, "state": UNKNOWN, "failures": [reason]}, cluster)
 
 
 def cluster_state(cluster: str, attempts: Iterable[ClusterState], *, is_over: bool) -> ClusterState:
@@ -121,18 +129,33 @@ def cluster_state(cluster: str, attempts: Iterable[ClusterState], *, is_over: bo
         _add(releases, attempt)
     if not releases:
         return ClusterState(cluster, reason=NEVER_BEGAN if is_over else NOT_BEGUN_YET)
-    # After a run, a plan with nothing to do adds nothing.
-    telling = [one for one in releases if one.state != UNCHANGED] or releases[-1:]
+    last = releases[-1]
+    if last.state == UNCHANGED:
+        # After a run, a plan with nothing to do adds nothing.
+        last = next((one for one in reversed(releases) if one.state == SUCCEEDED), last)
     merged = replace(
-        telling[-1],
+        last,
         cluster=cluster,
         previous=releases[0].previous,
         version=next((one.version for one in reversed(releases) if one.version), ""),
-        seconds=round(sum(one.seconds for one in telling), 3),
+        seconds=round(sum(one.seconds for one in releases if one is last or one.state != UNCHANGED), 3),
     )
-    if is_over and merged.state == RUNNING:
-        return replace(merged, state=CANCELLED, reason=NEVER_ENDED)
+    if is_over and merged.ends_with_playbook and merged.state in UNENDED_STATES:
+        state, reason = (CANCELLED, NEVER_ENDED) if merged.state == RUNNING else (NOT_STARTED, NEVER_RAN)
+        return replace(merged, state=state, reason=reason)
     return merged
+
+
+def is_out(attempts: Sequence[ClusterState]) -> bool:
+    """Whether a cluster is held, or has not answered from the start.
+
+    A cluster that stops answering after its run has begun has failed: the release may be the cause.
+
+    Args:
+        attempts: in the order in which they were made.
+    """
+    states = [attempt.state for attempt in attempts]
+    return states[-1:] == [HELD] or (states[-1:] == [UNREACHABLE] and RUNNING not in states)
 
 
 def _add(releases: list[ClusterState], attempt: ClusterState) -> None:

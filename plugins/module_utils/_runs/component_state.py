@@ -12,6 +12,8 @@ from typing import Any
 from .._objects.inventory.inventory import COMPONENT
 from .outcomes import NOT_STARTED
 
+NEVER_REACHED = "the run ended before it"
+
 
 @dataclass(frozen=True)
 class ComponentState:
@@ -53,4 +55,4 @@ def component_states(
         )
         for one in entries
     }
-    return states | {name: ComponentState(name) for name in names if name not in states}
+    return states | {name: ComponentState(name, reason=NEVER_REACHED) for name in names if name not in states}

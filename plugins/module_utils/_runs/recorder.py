@@ -9,24 +9,25 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from .._carrier.task import Task
+from .._carrier.task import Result, Task
 from .._cluster.cluster import Cluster
 from .._errors import LifecycleError
-from .._objects.inventory.inventory import COMPONENT, MODULE
 from .._timestamp import timestamp
-from .outcomes import BEFORE_RUN, BEGIN, CANCELLED, NOT_STARTED, SUCCEEDED, ComponentOutcome, phase_entry
+from .interrupted_run import unrecorded_components
+from .outcomes import BEFORE_RUN, BEGIN, CANCELLED, NOT_STARTED, SUCCEEDED, phase_entry
+from .records.cluster_hold import parse_time
 from .records.installation import Installation, read_installation, write_installation
-from .records.record_schema import API_VERSION, MODULES
+from .records.record_schema import API_VERSION, RUNNING
 from .records.record_writer import current_user
 from .records.runs import (
-    RUNNING,
     create_run,
     delete_old_runs,
+    last_written,
     read_run,
     read_runs,
-    succeeded_condition,
+    run_conditions,
     update_run_status,
 )
 from .run_failures import failures_of
@@ -94,9 +95,9 @@ def begin_record(
         LifecycleError: another run was quicker, or a record cannot be written.
     """
     # First, because the server refuses it if another run was quicker.
-    write_installation(cluster, replace(begun, last_run=name), seen=before)
+    uid = write_installation(cluster, replace(begun, last_run=name), seen=before)
     recorded = {**(phases or {}), BEGIN: phase_entry(SUCCEEDED, time.monotonic() - spec["clock"])}
-    create_run(cluster, name, spec, recorded)
+    create_run(cluster, name, {**spec, "installation": uid}, recorded)
     end_previous_run(cluster, before.last_run, name)
     return recorded
 
@@ -108,7 +109,7 @@ def end_record(
     problems: Sequence[str],
     seconds: float,
     after: Callable[[Installation], Installation] | None = None,
-    phases: Mapping[str, Any] | None = None,
+    **more: Mapping[str, Any],
 ) -> None:
     """End the record of a run, and the records of all other runs without an end.
 
@@ -120,15 +121,14 @@ def end_record(
         seconds: see :func:`run_seconds`.
         after: returns what is installed now, given the installation during the run; None if that does not
             change.
-        phases: the last ones of the run.
+        more: of the status: the last ``phases`` of the run, and ``components`` without an outcome so far.
 
     Raises:
         LifecycleError: a record cannot be read or written.
     """
     # The run's record first: if this process is killed after it, the next run has little to do. In the other
     # order there would be nothing to do, and so no run to end this record.
-    ended = _end(state, problems, seconds)
-    update_run_status(cluster, name, {**ended, "phases": dict(phases)} if phases else ended)
+    update_run_status(cluster, name, {**_end(state, problems, seconds), **more})
     if after is not None:
         before = read_installation(cluster)
         write_installation(cluster, after(before), seen=before)
@@ -142,34 +142,41 @@ def _end(state: str, problems: Sequence[str], seconds: float) -> dict[str, Any]:
         "message": message,
         "finishedAt": timestamp(),
         "seconds": seconds,
-        "conditions": [succeeded_condition(state, message)],
+        "conditions": run_conditions(state, problems[0][:LONGEST_MESSAGE] if problems else ""),
     }
 
 
-def seconds_since_start(spec: Mapping[str, Any]) -> float:
-    """Seconds since a run began, after its plan: by the monotonic clock, if this is the host of its start."""
+def seconds_since_start(spec: Mapping[str, Any], until: datetime | None = None) -> float:
+    """Seconds since a run began, after its plan: by the monotonic clock, if this is the host of its start.
+
+    Args:
+        spec: of its record.
+        until: its end by the clock; None for now.
+    """
+    if until is not None:
+        return (until - (parse_time(spec["startedAt"]) or until)).total_seconds()
     elapsed = time.monotonic() - spec.get("clock", 0.0)
     if spec.get("startedBy") == current_user() and elapsed >= 0:
         return float(elapsed)
-    started = datetime.strptime(spec["startedAt"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
-    return (datetime.now(UTC) - started).total_seconds()
+    return seconds_since_start(spec, datetime.now(UTC))
 
 
-def run_seconds(spec: Mapping[str, Any], status: Mapping[str, Any]) -> float:
+def run_seconds(spec: Mapping[str, Any], status: Mapping[str, Any], until: datetime | None = None) -> float:
     """Seconds that a run has taken with its plan: the one number that is recorded and shown.
 
     Args:
         spec, status: of its record.
+        until: when it ended, if that is not now.
     """
     phases = status.get("phases") or {}
     before = sum(float((phases.get(name) or {}).get("seconds", 0.0)) for name in BEFORE_RUN)
     measured = sum(float(one.get("seconds", 0.0)) for one in phases.values())
     # The clock of another machine may be behind the one that began the run.
-    return round(max(before + seconds_since_start(spec), measured), 3)
+    return round(max(before + seconds_since_start(spec, until), measured), 3)
 
 
-def end_if_cancelled(task: Task, run: str, why: str) -> list[str]:
-    """End the record of a run that was cancelled; returns warnings for a person.
+def end_if_cancelled(task: Task, run: str, why: str) -> Result:
+    """End the record of a run that was cancelled; returns its end for a task's result, with warnings if any.
 
     Args:
         task: whose work has ended.
@@ -177,17 +184,17 @@ def end_if_cancelled(task: Task, run: str, why: str) -> list[str]:
         why: who or what cancelled it, or empty.
     """
     if not run or not why:
-        return []
+        return {}
     if task.tenure:
         # Ansible may not reach the task that ends the run.
         task.tenure.is_over = True
     try:
-        never = end_cancelled_run(task.cluster, run, why)
+        ended = end_cancelled_run(task.cluster, run, why)
     except LifecycleError as error:
-        return [f"the run {run} was cancelled, and its record could not be ended: {error}"]
-    description = f"by {why}" + (f"; never started: {', '.join(never)}" if never else "")
+        return {"warnings": [f"the run {run} was cancelled, and its record could not be ended: {error}"]}
+    description = f"by {why}" + (f"; never started: {', '.join(ended.never)}" if ended.never else "")
     task.progress("run", "cancelled", f"{description}; run the playbook again to continue")
-    return []
+    return {"state": CANCELLED, "seconds": ended.seconds}
 
 
 def end_previous_run(cluster: Cluster, forerunner: str, run: str) -> None:
@@ -219,11 +226,24 @@ def end_other_runs(cluster: Cluster, run: str) -> None:
     runs = read_runs(cluster)
     for other in runs:
         if other["metadata"]["name"] != run:
-            _end_cancelled(cluster, other, f"the run {run}, which {current_user()} has begun since")
+            why = f"the run {run}, which {current_user()} has begun since"
+            _end_cancelled(cluster, other, why, last_written(other))
     delete_old_runs(cluster, runs, run)
 
 
-def end_cancelled_run(cluster: Cluster, run: str, why: str) -> Sequence[str]:
+class CancelledEnd(NamedTuple):
+    """The end of a cancelled run.
+
+    Attributes:
+        seconds: that are recorded.
+        never: the components that it never reached; empty if its record had an end before.
+    """
+
+    seconds: float
+    never: Sequence[str] = ()
+
+
+def end_cancelled_run(cluster: Cluster, run: str, why: str, ended_at: str = "") -> CancelledEnd:
     """End a run's record as cancelled, with what was never started; a record with an end stays unchanged.
 
     Ansible may not reach the task that ends a run: it ends at once when it is interrupted.
@@ -232,41 +252,27 @@ def end_cancelled_run(cluster: Cluster, run: str, why: str) -> Sequence[str]:
         cluster: that has the record.
         run: its name.
         why: who or what cancelled it, if the record does not say so yet.
-
-    Returns:
-        The components that the run never reached.
+        ended_at: when its process ended (RFC 3339), if that is not now.
 
     Raises:
         LifecycleError: the record cannot be read or written.
     """
-    return _end_cancelled(cluster, read_run(cluster, run), why)
+    return _end_cancelled(cluster, read_run(cluster, run), why, ended_at)
 
 
-def _end_cancelled(cluster: Cluster, record: Mapping[str, Any], why: str) -> Sequence[str]:
+def _end_cancelled(cluster: Cluster, record: Mapping[str, Any], why: str, ended_at: str = "") -> CancelledEnd:
     spec, status = record["spec"], record.get("status") or {}
     if status.get("state") != RUNNING:
-        return ()
+        return CancelledEnd(float(status.get("seconds", 0.0)))
     known = status.get("components") or {}
-    owner_kind = MODULE if spec.get("action") == MODULES else COMPONENT
-    never = {
-        name: ComponentOutcome(
-            name, NOT_STARTED, error="the run was cancelled before", owner_kind=owner_kind
-        ).as_result()
-        for name in spec.get("components") or ()
-        if name not in known
-    }
+    unrecorded = unrecorded_components(cluster, record)
     cancelled = {
         "cancelled": status.get("cancelled") or why,
         "cancelledAt": status.get("cancelledAt") or timestamp(),
     }
-    failures = failures_of({**status, **cancelled, "components": {**known, **never}})
-    update_run_status(
-        cluster,
-        record["metadata"]["name"],
-        {
-            **cancelled,
-            **_end(CANCELLED, failures, run_seconds(spec, status)),
-            "components": never,
-        },
-    )
-    return tuple(never)
+    failures = failures_of({**status, **cancelled, "components": {**known, **unrecorded}})
+    seconds = run_seconds(spec, status, parse_time(ended_at))
+    end = {**cancelled, **_end(CANCELLED, failures, seconds), "components": unrecorded}
+    update_run_status(cluster, record["metadata"]["name"], end)
+    never = [name for name, one in unrecorded.items() if one["state"] == NOT_STARTED]
+    return CancelledEnd(seconds, never)

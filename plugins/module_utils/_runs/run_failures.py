@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The failures of a run or one of its tasks, causes first and what was not started in one line. Pure."""
+"""The failures of a run or one of its tasks: causes by their times, then what was not started. Pure."""
 
 from __future__ import annotations
 
@@ -10,23 +10,32 @@ from itertools import takewhile
 from typing import Any
 
 from .._migrations.results import RUNNING, SKIPPED
+from .._objects.health.named_pods import in_short
 from ..migration import GLOBAL
 from .component_state import ComponentState, component_states
 from .outcomes import CANCELLED, FAILED, NARROW, NOT_STARTED, SUCCEEDED, ComponentOutcome
 
 NEVER_STARTED = "never started: "
+UNENDED = "~"
+"""After all times."""
 _ENDS = {FAILED: "failed", CANCELLED: "was cancelled"}
 
 
 def outcome_problems(outcomes: Sequence[ComponentOutcome]) -> list[str]:
-    """The failures of a task, each in a sentence: causes first, then what was not started, in one line."""
+    """The failures of a task, each in a sentence: causes by their times, then what was not started."""
     causes = [
-        f"component {one.name} {one.state}: {one.error}"
-        for one in outcomes
+        f"component {one.name} {one.state}: {in_short(one.error)}"
+        for one in sorted(outcomes, key=lambda outcome: outcome.finished_at or UNENDED)
         if one.state not in (SUCCEEDED, NOT_STARTED)
     ]
     waiting = [one for one in outcomes if one.state == NOT_STARTED]
     return causes + never_started([one.name for one in waiting], waiting[0].error if waiting else "")
+
+
+def task_failures(outcomes: Sequence[ComponentOutcome], cancelled_by: str) -> list[str]:
+    """The failures of a task of a run as its record has them, if the playbook ends before the run."""
+    components = {one.name: one.as_result() for one in outcomes}
+    return failures_of({"components": components, "cancelled": cancelled_by})
 
 
 def never_started(names: Sequence[str], reason: str = "") -> list[str]:
@@ -58,13 +67,11 @@ def failures_of(
     failures += [
         f"{one.label}: {prefix.get(one.state, '')}{one.reason}" for one in states if one.state in _ENDS
     ]
-    waiting = [one for one in states if one.state == NOT_STARTED]
-    never = [*(one.name for one in waiting), *_skipped_migrations(run_status)]
-    return [*failures, *more_causes, *never_started(never, waiting[0].reason if waiting else "")]
+    return [*failures, *more_causes, *_never_started(states, run_status)]
 
 
 def failures_in_short(run: Mapping[str, Any]) -> list[str]:
-    """The failures of a run, without reasons: the tasks that failed have given them.
+    """The failures of a run, without the reasons that the tasks which failed have given.
 
     Args:
         run: its record.
@@ -75,13 +82,21 @@ def failures_in_short(run: Mapping[str, Any]) -> list[str]:
     failures += [f"migration {name} failed: its task says why" for name in _broken_migrations(status)]
     failures += [f"{one.label} {_ENDS[one.state]}: its task says why" for one in states if one.state in _ENDS]
     failures += interrupted_migrations(status)
-    never = [one.name for one in states if one.state == NOT_STARTED]
-    return failures + never_started([*never, *_skipped_migrations(status)])
+    return failures + _never_started(states, status)
+
+
+def _never_started(states: Sequence[ComponentState], status: Mapping[str, Any]) -> list[str]:
+    """One line about the components and migrations that were not started, with the reason of the first."""
+    reasons = {one.name: one.reason for one in states if one.state == NOT_STARTED}
+    reasons |= _skipped_migrations(status)
+    return never_started(list(reasons), next(iter(reasons.values()), ""))
 
 
 def _states(status: Mapping[str, Any], names: Sequence[str]) -> list[ComponentState]:
-    entries = ({**entry, "name": name} for name, entry in (status.get("components") or {}).items())
-    return list(component_states(entries, names).values())
+    """The states of components in the order in which they ended; those without an end come last."""
+    entries = [{**entry, "name": name} for name, entry in (status.get("components") or {}).items()]
+    ended = sorted(entries, key=lambda entry: entry.get("finished_at") or UNENDED)
+    return list(component_states(ended, names).values())
 
 
 def _broken_migrations(status: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -89,9 +104,10 @@ def _broken_migrations(status: Mapping[str, Any]) -> dict[str, Mapping[str, Any]
     return {name: entry for name, entry in _fatal_migrations(status) if entry.get("state") != SKIPPED}
 
 
-def _skipped_migrations(status: Mapping[str, Any]) -> list[str]:
-    """The global migrations that were not started, because something before them failed."""
-    return [name for name, entry in _fatal_migrations(status) if entry.get("state") == SKIPPED]
+def _skipped_migrations(status: Mapping[str, Any]) -> dict[str, str]:
+    """The reasons of the global migrations that were not started, because something before them failed."""
+    fatal = _fatal_migrations(status)
+    return {name: str(one.get("error") or "") for name, one in fatal if one.get("state") == SKIPPED}
 
 
 def _fatal_migrations(status: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:

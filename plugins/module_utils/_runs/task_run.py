@@ -114,7 +114,9 @@ class TaskRun:
         if not self.name:
             return []
         if self.cancelled_by:
-            return end_if_cancelled(self._task, self.name, self.cancelled_by)
+            ended = end_if_cancelled(self._task, self.name, self.cancelled_by)
+            self._seconds = ended.get("seconds", self._seconds)
+            return list(ended.get("warnings", ()))
         messages = [f"{one.owner_kind} {one.name}: {one.error}" for one in failed]
         messages += [warning for one in outcomes for warning in one.warnings]
         state = FAILED if failed else SUCCEEDED

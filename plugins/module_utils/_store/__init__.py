@@ -6,6 +6,6 @@
 `snapshot` reads, `job_list` lists the jobs, `job_change` changes one job, and `job_import` creates
 definitions of existing jobs.
 
-Public modules: `changes`, `counters`, `counting`, `job_change`, `job_import`, `job_list`, `job_state`,
-`pod_refusals`, `snapshot`, `switches`, `unknown_jobs`.
+Public modules: `changes`, `counters`, `counting`, `job_change`, `job_import`, `job_list`, `job_logs`,
+`job_state`, `pod_refusals`, `restrictions`, `scheduled_runs`, `snapshot`, `switches`, `unknown_jobs`.
 """

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from .._cluster.cluster import Cluster, Object, ref_of
+from .._cluster.cluster import Cluster, Object, address_of, ref_of
 from .._cluster.errors import AlreadyExists, ApiError, Conflict, Forbidden
+from .._cluster.exact_patch import patch_exactly
 from .._job_models.core_job import CoreJob, JobKey, JobType
 from .._job_models.job_fields import core_job
 from .._job_models.recognition import UnreadableJob
@@ -26,15 +27,15 @@ from .._job_models.storage.definition import (
     definition_object,
     read_definition,
 )
-from .._job_models.storage.stored_status import StoredStatus, status_fields
+from .._job_models.storage.stored_status import StoredStatus
 from .._job_models.toolforge import lost_fields, toolforge_resource
+from .._record_codec import to_record
 from .._text import one_line
 from .._threads import map_in_threads
 from .changes.job_view import JobView
 from .changes.statuses import failed_status, rolled_out_status
 from .counters import JobCounter
 from .counting import count_jobs
-from .exact_patch import patch_exactly
 from .job_state import job_drift
 from .snapshot import RuntimeJob, StoreSnapshot, without_gone_jobs
 from .stored_definitions import UNREADABLE, problem_of
@@ -247,11 +248,8 @@ class _Writer:
         return patch_exactly(self._cluster, obj, patch, subresource="status")
 
     def _with_status(self, obj: Object, runtime: RuntimeJob | None) -> Object:
-        status = {"status": status_fields(_imported_status(read_definition(obj), runtime))}
-        meta = obj["metadata"]
-        return self._cluster.patch(
-            obj["apiVersion"], obj["kind"], meta["name"], meta["namespace"], status, subresource="status"
-        )
+        status = {"status": to_record(_imported_status(read_definition(obj), runtime))}
+        return self._cluster.patch(*address_of(obj), status, subresource="status")
 
 
 def _imported_status(definition: StoredDefinition, runtime: RuntimeJob | None) -> StoredStatus:

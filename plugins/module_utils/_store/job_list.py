@@ -14,6 +14,7 @@ from .._job_models.core_job import JobKey, JobType
 from .._job_models.drift import DriftedField
 from .._job_models.job_fields import core_job, fields_of
 from .._job_models.job_validation import job_problems
+from .._job_models.runtime.runtime_objects import runtime_objects
 from .._job_models.storage.definition import StoredDefinition
 from .._job_models.storage.stored_status import StoredStatus
 from .._jobs.run_history import entry_report
@@ -22,7 +23,6 @@ from .job_state import (
     PODS_REFUSED,
     JobState,
     definition_state,
-    expected_objects,
     is_outdated,
     job_drift,
     refuses_pods_still,
@@ -238,7 +238,7 @@ def _defined_job(snapshot: StoreSnapshot, definition: StoredDefinition) -> Liste
 def _with_running_fields(job: ListedJob, definition: StoredDefinition, runtime: RuntimeJob) -> ListedJob:
     """A drifted job with the fields that run. All other jobs keep their intended fields."""
     try:
-        main, *services = expected_objects(definition)
+        main, *services = runtime_objects(definition.job, definition.release)
         desired = running_job(RuntimeJob(definition.type, main, services[0] if services else None))
         running = fields_of(running_job(runtime))
     except UNREADABLE as error:

@@ -12,7 +12,6 @@ from .._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
 from .._job_models.core_job import CoreJob, JobType
 from .._job_models.defaults import CURRENT_DEFAULTS
 from .._job_models.drift import DriftedField, find_drift
-from .._job_models.job_fields import core_job, fields_of
 from .._job_models.recognition import job_from_runtime
 from .._job_models.runtime.probe_commands import is_digest_of
 from .._job_models.runtime.runtime_objects import runtime_objects
@@ -53,17 +52,6 @@ class JobState(StrEnum):
     """Something runs that can't be read."""
 
 
-def expected_objects(definition: StoredDefinition, defaults: int = 0) -> list[Object]:
-    """The runtime objects of a definition.
-
-    Args:
-        definition: a readable one.
-        defaults: the number of the release of defaults; 0 for the one of the last rollout.
-    """
-    job, release = definition.job, defaults or definition.status.defaults or CURRENT_DEFAULTS
-    return runtime_objects(core_job(job.key, job.type, fields_of(job), release))
-
-
 def running_job(runtime: RuntimeJob) -> CoreJob:
     """The job that runs, from its runtime objects alone.
 
@@ -84,9 +72,9 @@ def is_outdated(definition: StoredDefinition) -> bool:
     The cause is a new default, or a change of the definition that was not rolled out yet.
     """
     was_rolled_out = definition.is_writable and bool(definition.status.objects)
-    expected = expected_objects(definition)
+    expected = runtime_objects(definition.job, definition.release)
     return was_rolled_out and (
-        expected_objects(definition, CURRENT_DEFAULTS) != expected
+        runtime_objects(definition.job, CURRENT_DEFAULTS) != expected
         or any(not _is_as_rolled_out(definition, obj) for obj in expected)
     )
 
@@ -95,7 +83,7 @@ def job_drift(definition: StoredDefinition, runtime: RuntimeJob) -> tuple[Drifte
     """The changes of others in the runtime objects of a definition."""
     by_kind = {obj["kind"]: obj for obj in (runtime.main, runtime.service) if obj}
     drift: list[DriftedField] = []
-    for desired in expected_objects(definition):
+    for desired in runtime_objects(definition.job, definition.release):
         live = by_kind.get(desired["kind"])
         is_as_rolled_out = _is_as_rolled_out(definition, desired)
         if live is None:

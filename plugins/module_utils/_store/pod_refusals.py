@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import Forbidden
 from .._cluster.fields.field_owners import owners_of
+from .._cluster.owner_references import is_owned_by
 from .._job_models.core_job import JobKey, JobType
 from .._loose_json import fields_at, mapping_of, mappings_in, number_of, text_of
 from .._text import one_line
@@ -105,7 +106,7 @@ def _of_jobs(cluster: Cluster, snapshot: StoreSnapshot) -> dict[JobKey, str]:
     messages: dict[JobKey, tuple[str, str]] = {}
     for event in _failed_creations(cluster, snapshot) if waiting else ():
         key, since = waiting.get(text_of(mapping_of(event.get("involvedObject")).get("uid")), (None, ""))
-        at = _event_time(event)
+        at = event_time(event)
         if key and (not at or at > since) and at >= messages.get(key, ("", ""))[0]:
             messages[key] = (at, text_of(event.get("message")))
     return {key: text for key, (_at, text) in messages.items()}
@@ -119,7 +120,8 @@ def _failed_creations(cluster: Cluster, snapshot: StoreSnapshot) -> Iterator[Obj
             return
 
 
-def _event_time(event: Object) -> str:
+def event_time(event: Object) -> str:
+    """When an Event was last seen, without the zone, which is UTC; empty if it does not say."""
     series = mapping_of(event.get("series")).get("lastObservedTime")
     times = (series, event.get("lastTimestamp"), event.get("eventTime"), event.get("firstTimestamp"))
     return next(filter(None, map(text_of, times)), "")[:_SECONDS_DIGITS]
@@ -162,9 +164,7 @@ def _is_current_set(replica_set: Object, deployment: Object) -> bool:
     revisions = {
         fields_at(one, "metadata", "annotations").get(_REVISION) for one in (replica_set, deployment)
     }
-    owners = mappings_in(replica_set["metadata"].get("ownerReferences"))
-    uids = {text_of(one.get("uid")) for one in owners}
-    return deployment["metadata"].get("uid") in uids and len(revisions) == 1
+    return is_owned_by(replica_set, deployment["metadata"].get("uid", "")) and len(revisions) == 1
 
 
 def _refused_pods(obj: Object) -> str:

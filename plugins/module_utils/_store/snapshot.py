@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from .._cluster.cluster import FIELD_MANAGER, MANAGED_BY, Cluster, Object, Ref, ref_of
 from .._cluster.errors import Forbidden
 from .._cluster.object_selectors import label_matcher
+from .._cluster.owner_references import controller_of, owners_in
 from .._job_models.core_job import JobKey, JobType
 from .._job_models.object_shapes import ERRAND_LABEL
-from .._job_models.recognition import has_controller
 from .._job_models.runtime.runtime_objects import CRON_JOB, JOB, KINDS_OF, is_service_of, runtime_objects
 from .._job_models.storage.definition import DEFINITION_KINDS, StoredDefinition
 from .._jobs.job_outcome import has_ended
-from .._loose_json import mapping_of, mappings_in, number_of, text_of
+from .._loose_json import mapping_of, number_of, text_of
 from .._runs.lease.lease import LIFECYCLE_NAMESPACE
 from .._text import one_line
 from .._threads import map_in_threads
@@ -231,11 +231,8 @@ def _is_reserved(namespace: str) -> bool:
 
 def _exclusion_reason(obj: Object) -> str:
     """The reason why an object of a job's kind is no job, in a sentence; empty if it is one."""
-    meta = obj["metadata"]
-    labels = mapping_of(meta.get("labels"))
-    if has_controller(obj):
-        owners = mappings_in(meta.get("ownerReferences"))
-        owner = next((one for one in owners if one.get("controller") is True), {})
+    labels = mapping_of(obj["metadata"].get("labels"))
+    if owner := controller_of(obj):
         return one_line(f"{owner.get('kind')} {owner.get('name')} controls {ref_of(obj)}.")
     if ERRAND_LABEL in labels:
         return f"{ref_of(obj)} belongs to an errand."
@@ -246,8 +243,7 @@ def _exclusion_reason(obj: Object) -> str:
 
 def _podless_run(obj: Object) -> dict[str, JobKey]:
     """The scheduled job of a run that has neither a pod nor an end, by the uid of the run; else empty."""
-    owners = mappings_in(obj["metadata"].get("ownerReferences"))
-    names = [text_of(one.get("name")) for one in owners if one.get("kind") == CRON_JOB]
+    names = [text_of(one.get("name")) for one in owners_in(obj) if one.get("kind") == CRON_JOB]
     if obj["kind"] != JOB or not names or not is_podless(obj):
         return {}
     return {str(obj["metadata"].get("uid") or ""): JobKey(obj["metadata"]["namespace"], names[0])}

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeVar
 
 from .._cluster.cluster import GROUP, Cluster, Object
-from .._loose_json import mapping_of
+from .._record_codec import from_record, to_record
 
 STORE_KIND = (f"{GROUP}/v1alpha1", "JobStore")
 """The cluster-scoped kind (apiVersion, kind) of the object with the switches."""
 STORE_NAME = "job-store"
 """The name of the only object of this kind."""
-
-Word = TypeVar("Word", bound=StrEnum)
 
 
 class SourceOfTruth(StrEnum):
@@ -53,12 +50,7 @@ class StoreSwitches:
 
 def switches_from(obj: Object | None) -> StoreSwitches:
     """The switches in an object. A missing object or an unknown word means the default."""
-    spec = mapping_of((obj or {}).get("spec"))
-    default = StoreSwitches()
-    return StoreSwitches(
-        _word(SourceOfTruth, spec.get("sourceOfTruth"), default.source_of_truth),
-        _word(UnknownJobs, spec.get("unknownJobs"), default.unknown_jobs),
-    )
+    return from_record(StoreSwitches, (obj or {}).get("spec"))
 
 
 def switches_object(switches: StoreSwitches) -> Object:
@@ -67,10 +59,7 @@ def switches_object(switches: StoreSwitches) -> Object:
         "apiVersion": STORE_KIND[0],
         "kind": STORE_KIND[1],
         "metadata": {"name": STORE_NAME},
-        "spec": {
-            "sourceOfTruth": str(switches.source_of_truth),
-            "unknownJobs": str(switches.unknown_jobs),
-        },
+        "spec": to_record(switches),
     }
 
 
@@ -82,7 +71,3 @@ def read_switches(cluster: Cluster) -> StoreSwitches:
 def write_switches(cluster: Cluster, switches: StoreSwitches) -> None:
     """Set the switches of a cluster; one request."""
     cluster.apply(switches_object(switches), force=True)
-
-
-def _word(words: type[Word], text: object, default: Word) -> Word:
-    return next((word for word in words if word == text), default)

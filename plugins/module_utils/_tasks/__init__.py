@@ -6,7 +6,7 @@
 The module and its action plugin import the `DEFINITION`. `shared` has what several files use.
 `complete_deletion` and `errand_watch` are parts of one module each.
 
-Public modules: `component`, `component_info`, `errand`, `errand_info`, `hold`, `job_store`, `migration`,
-`migration_info`, `module`, `module_info`, `plan`, `reconcile_errands`, `run`, `run_info`, `shared`,
-`stored_job`, `stored_job_import`, `stored_job_info`, `versioned_secret`, `versioned_secret_info`.
+Public modules: `approval`, `component`, `component_info`, `errand`, `errand_info`, `hold`, `job_store`,
+`migration`, `migration_info`, `module`, `module_info`, `plan`, `reconcile_errands`, `run`, `run_info`,
+`shared`, `stored_job`, `stored_job_import`, `stored_job_info`, `versioned_secret`, `versioned_secret_info`.
 """

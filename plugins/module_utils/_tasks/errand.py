@@ -17,14 +17,16 @@ from .._errands.authoring.errand_preflight import Preflight, preflight
 from .._errands.authoring.errand_report import errand_report, errand_run_report, log_command
 from .._errands.authoring.errand_writing import AUTHOR_MANAGER, adjusted_to, apply_errand, read_errand
 from .._errands.authoring.requested_run import RunWait, WaitOptions, request_run, run_to_follow
+from .._errands.authoring.run_log import RunLog
 from .._errands.errand_definition import ERRAND_KINDS
-from .._errands.errand_model import API_VERSION, AUTOMATIC, KIND, Errand, ErrandKey, Strategy, errand_from
+from .._errands.errand_model import AUTOMATIC, Errand, ErrandKey, Strategy, errand_from
 from .._errands.errand_view import REFUSED_POD_SECONDS
 from .._errands.holding_container import DEFAULT_IMAGE
 from .._errors import LifecycleError
 from .._jobs.run_history import FAILED
 from .._objects.apply.diff import changed_fields, diff_of
 from .shared.errand_durations import errand_durations
+from .shared.log_options import LOG_SPEC, follows_logs
 
 PRESENT, ABSENT = "present", "absent"
 _RUNS = (Strategy.NOW, Strategy.ONCE)
@@ -32,6 +34,7 @@ _RUNS = (Strategy.NOW, Strategy.ONCE)
 
 def errand(task: Task) -> Result:
     """Declare, run or delete one errand."""
+    follows_logs(task.params)
     request = _request(task.params)
     if task.params["state"] == ABSENT:
         return _absent(task, desired_errand(request))
@@ -70,21 +73,8 @@ def _refuse(desired: DesiredErrand, problems: tuple[str, ...]) -> None:
 def _rehearsed_absent(key: ErrandKey, *, is_definition_installed: bool) -> Result:
     """The result of a run for an errand that does not exist; perhaps an earlier task only rehearsed it."""
     text = f"{key} does not exist, so its run could not be rehearsed. An earlier task has to create it"
-    return {
-        "changed": True,
-        "namespace": key.namespace,
-        "name": key.name,
-        "run": 0,
-        "outcome": "",
-        "exit_code": None,
-        "seconds": None,
-        "secrets": [],
-        "log_command": "",
-        "durations": [],
-        "errand": None,
-        "definition_installed": is_definition_installed,
-        "warnings": [text],
-    }
+    changes = _Changes(is_changed=True, warnings=[text], is_definition_installed=is_definition_installed)
+    return _result(key, changes, None, 0, {})
 
 
 def _absent(task: Task, desired: DesiredErrand) -> Result:
@@ -96,7 +86,7 @@ def _absent(task: Task, desired: DesiredErrand) -> Result:
     if live is None:
         return result
     if not task.check_mode:
-        task.cluster.delete(API_VERSION, KIND, key.name, key.namespace, uid=live["metadata"]["uid"])
+        task.cluster.delete(*key.address, uid=live["metadata"]["uid"])
     if task.diff:
         result["diff"] = [diff_of(live, None)]
     return result
@@ -110,6 +100,27 @@ class _Changes:
     warnings: list[str] = field(default_factory=list)
     diff: list[dict[str, str]] = field(default_factory=list)
     is_definition_installed: bool = False
+
+
+def _result(
+    key: ErrandKey, changes: _Changes, observed: Errand | None, number: int, ended: Mapping[str, Any]
+) -> Result:
+    return {
+        "changed": changes.is_changed,
+        "namespace": key.namespace,
+        "name": key.name,
+        "run": number,
+        "outcome": ended.get("outcome", ""),
+        "exit_code": ended.get("exit_code"),
+        "seconds": ended.get("seconds"),
+        "secrets": ended.get("secrets", []),
+        "log_command": log_command(key, number) if number else "",
+        "logs": [],
+        "durations": [],
+        "errand": errand_report(observed) if observed else None,
+        "definition_installed": changes.is_definition_installed,
+        "warnings": list(changes.warnings),
+    }
 
 
 class _Present:
@@ -128,6 +139,7 @@ class _Present:
         self._is_declared = is_declared
         self._live = live
         self._desired = adjusted_to(desired, live)
+        self._run_log: RunLog | None = None
 
     @property
     def _is_requested(self) -> bool:
@@ -217,6 +229,7 @@ class _Present:
             ),
             progress=self._task.progress,
             cancelled=self._task.cancelled,
+            log=self._log(number),
         )
         self._changes.is_changed |= last is None or last.number < number
         if self._params["wait"]:
@@ -231,26 +244,25 @@ class _Present:
 
     def _answer(self, observed: Errand | None, number: int) -> Result:
         ended = errand_run_report(observed, number) if observed and number else {}
-        result: Result = {
-            "changed": self._changes.is_changed,
-            "namespace": self._key.namespace,
-            "name": self._key.name,
-            "run": number,
-            "outcome": ended.get("outcome", ""),
-            "exit_code": ended.get("exit_code"),
-            "seconds": ended.get("seconds"),
-            "secrets": ended.get("secrets", []),
-            "log_command": log_command(self._key, number) if number else "",
-            "durations": [],
-            "errand": errand_report(observed) if observed else None,
-            "definition_installed": self._changes.is_definition_installed,
-            "warnings": list(self._changes.warnings),
-        }
+        result = _result(self._key, self._changes, observed, number, ended)
         if self._task.diff:
             result["diff"] = self._changes.diff
         if ended.get("state") == FAILED and self._params["wait"] and not self._task.check_mode:
             result |= {"failed": True, "msg": self._failure(number, ended)}
+            run_log = self._log(number)
+            log = run_log.failure(observed) if run_log and observed else None
+            if log:
+                result |= {"logs": [log.report()], "msg": f"{result['msg']}\n{log.message()}"}
         return result
+
+    def _log(self, number: int) -> RunLog | None:
+        """The log of the run; None if it is not asked for."""
+        if not self._params["show_logs"] or not self._params["wait"]:
+            return None
+        if self._run_log is None:
+            progress = self._task.progress if follows_logs(self._params) else None
+            self._run_log = RunLog(self._task.cluster, self._key, number, progress)
+        return self._run_log
 
     def _failure(self, number: int, ended: Mapping[str, Any]) -> str:
         code = ended["exit_code"]
@@ -273,6 +285,9 @@ DEFINITION = TaskDefinition(
         "output": {"type": "dict"},
         "update_on_config_change": {"type": "bool"},
         "trigger": {"type": "str", "choices": ["manual", "now", "once"]},
+        **LOG_SPEC,
+        # Other modules have options of this name.
+        "show_logs": {**LOG_SPEC["show_logs"], "aliases": ["logs"]},
         "wait": {"type": "bool", "default": True},
         "timeout": {"type": "float", "default": 600},
         "reconcile": {"type": "bool", "default": True},

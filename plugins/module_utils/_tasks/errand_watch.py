@@ -15,6 +15,7 @@ from types import FrameType
 
 from .._carrier.task import Result, Task
 from .._cluster.errors import ClusterError, Forbidden, Unauthorized, Unconfigured
+from .._errands.endpoint.http_endpoint import parse_address
 from .._errands.errand_definition import ERRAND_KINDS, watch_rights
 from .._errands.errand_engine import LEASE, EngineOptions, ErrandEngine
 from .._errands.reconciler import Outcome
@@ -22,6 +23,7 @@ from .._errors import LifecycleError
 from .._objects.access.review import MissingRights, demand
 from .._runs.lease.lease_rights import lease_rights
 from .._timestamp import timestamp
+from .shared.engine_log import WriteLine, engine_log
 
 ENGINE = "errands engine"
 """The subject of the engine's reports about itself."""
@@ -34,10 +36,15 @@ def watch_errands(task: Task) -> Result:
     """Run the engine until a user stops it, or its time is up.
 
     Raises:
-        LifecycleError: rights or a login are missing.
+        LifecycleError: rights or a login are missing, or an address or a file can't be used.
     """
-    reports = _Reports(task)
-    with _heeding_sigterm(task.cancelled) as must_stop:
+    if task.params["http_address"]:
+        parse_address(task.params["http_address"])
+    with (
+        engine_log(task.params["log_file"] or "") as write_log,
+        _heeding_sigterm(task.cancelled) as must_stop,
+    ):
+        reports = _Reports(task, write_log)
         cancelled = _with_time_limit(must_stop, task.params["watch_seconds"])
         is_installed, warnings = _updated_definition(task, reports, cancelled)
         engine = ErrandEngine(
@@ -68,6 +75,7 @@ def _engine_options(task: Task) -> EngineOptions:
         refused_pod_seconds=params["refused_pod_seconds"],
         workers=params["workers"],
         metrics_file=params["metrics_file"] or "",
+        http_address=params["http_address"] or "",
         lease_seconds=params["lease_seconds"],
     )
 
@@ -75,19 +83,22 @@ def _engine_options(task: Task) -> EngineOptions:
 class _Reports:
     """Reports outcomes and the engine's activity, and counts outcomes. Usable from several threads."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: Task, write_log: WriteLine) -> None:
         self._progress = task.progress
+        self._write_log = write_log
         self._lock = threading.Lock()
         self.counts: Counter[str] = Counter()
 
     def engine(self, state: str, text: str) -> None:
         self._progress(ENGINE, state, text)
+        self._write_log({"subject": ENGINE, "state": state, "message": text})
 
     def outcome(self, outcome: Outcome) -> None:
         with self._lock:
             self.counts[outcome["state"]] += 1
         subject = f"Errand {outcome['namespace']}/{outcome['name']}"
         self._progress(subject, outcome["state"], outcome_detail(outcome, timestamp()))
+        self._write_log({"subject": "errand", **outcome})
 
 
 def outcome_detail(outcome: Outcome, when: str = "") -> str:
@@ -95,7 +106,7 @@ def outcome_detail(outcome: Outcome, when: str = "") -> str:
 
     Args:
         outcome: of a run.
-        when: it was seen, for the end of a run.
+        when: it was seen.
     """
     parts = [f"run {outcome['run']}"] if outcome["state"] in ("started", *ENDS) else []
     if outcome["state"] in ENDS:
@@ -105,7 +116,7 @@ def outcome_detail(outcome: Outcome, when: str = "") -> str:
             parts.append(f"wrote {', '.join(f'Secret {name}' for name in outcome['secrets'])}")
     if outcome["state"] in ("started", "failed") and outcome["reason"]:
         parts.append(outcome["reason"])
-    if when and outcome["state"] in ENDS:
+    if when:
         parts.append(f"at {when}")
     head = ", ".join(parts)
     message = outcome["message"] if outcome["state"] not in ("started", "succeeded") else ""

@@ -119,7 +119,8 @@ def _migrate(task: Task, record: Mapping[str, Any]) -> Result:
         )
     cancelled_by = "; ".join(runner.cancel_reasons) or stopping.reason()
     if recorded:
-        result["warnings"] += end_if_cancelled(task, params["run"], cancelled_by)
+        ended = end_if_cancelled(task, params["run"], cancelled_by)
+        result |= {**ended, "warnings": [*result["warnings"], *ended.get("warnings", ())]}
     messages = [f"cancelled by {cancelled_by}"] if cancelled_by else []
     messages += [f"migration {one['id']}: {one['error'] or one['evidence']}" for one in failed]
     messages += never_started(skipped, reason)

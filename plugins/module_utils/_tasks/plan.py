@@ -12,7 +12,8 @@ from typing import Any
 
 from .._carrier.options import MIGRATION_SPEC, RELEASE_SPEC, ArgumentSpec
 from .._carrier.task import ControllerNotes, Result, Task, TaskDefinition
-from .._carrier.task_call import failed_result
+from .._carrier.task_call import error_result
+from .._components.component_health import health_warnings, unhealthy_result
 from .._components.component_plan import Blocker
 from .._components.migrations.migration_runner import MigrationRunner
 from .._deploy.plan.binding import plan_inputs
@@ -20,12 +21,12 @@ from .._deploy.plan.planner import create_plan
 from .._deploy.plan.release_plan import PlanRequest
 from .._deploy.plan.summary import blocked_message, count_changes, summary_of
 from .._errors import LifecycleError
-from .._runs.cluster_state import HELD, REFUSED, state_of_error
+from .._runs.cluster_state import HELD, REFUSED
 from .._runs.outcomes import PLAN, SUCCEEDED, duration_of
 from .._timestamp import interval_until_now
 from .shared.option_values import migration_options, policy_of
 from .shared.record_kinds import RECORD_KINDS
-from .shared.shared_options import DEPLOY_SPEC, LEASE_TIMES_SPEC, PACE_SPEC, RELEASE_POLICY_SPEC
+from .shared.shared_options import DEPLOY_SPEC, HEALTH_SPEC, LEASE_TIMES_SPEC, PACE_SPEC, RELEASE_POLICY_SPEC
 
 
 def plan(task: Task) -> Result:
@@ -37,7 +38,7 @@ def plan(task: Task) -> Result:
     try:
         result = _plan(task)
     except LifecycleError as error:
-        result = {**failed_result(str(error)), "state": state_of_error(error)}
+        result = error_result(error)
     seconds = time.monotonic() - started
     took = {"seconds": round(seconds, 3), **interval_until_now(seconds)}
     state = str(result.get("state") or SUCCEEDED)
@@ -60,23 +61,37 @@ def _plan(task: Task) -> Result:
         strict=params["strict"],
         missing_roles=task.materials.missing_roles,
         progress=task.progress,
+        stops_at_hold=not (task.check_mode or params["plan_out"]),
     )
     runner = MigrationRunner.from_task(task, migrations, migration_options(params))
     release_plan = create_plan(task.cluster, task.materials, request, migrations, runner)
     problems = [Blocker("", problem) for problem in task.notes.problems]
-    release_plan = replace(release_plan, blockers=(*problems, *release_plan.blockers))
-    if release_plan.blockers:
+    rollout = {}
+    if params["rollout"]:
+        # Imported here, because few tasks need it.
+        from .._deploy.plan.rollout_facts import rollout_facts
+
+        requested = task.materials.release_digest()
+        release_plan = replace(release_plan, release_digest=release_plan.release_digest or requested)
+        rollout["rollout"] = rollout_facts(task.cluster, release_plan, requested)
+    # A hold is the first reason: the others may have changed when it ends.
+    blockers = sorted([*problems, *release_plan.blockers], key=lambda blocker: not blocker.is_hold)
+    release_plan = replace(release_plan, blockers=tuple(blockers))
+    unhealthy = release_plan.health.problems
+    warnings = [*release_plan.warnings, *health_warnings(unhealthy)]
+    if blockers:
         return {
             "failed": True,
             "changed": False,
             "msg": blocked_message(release_plan),
-            "state": HELD if any(blocker.is_hold for blocker in release_plan.blockers) else REFUSED,
+            "state": HELD if blockers[0].is_hold else REFUSED,
             "previous": release_plan.previous,
             "version": release_plan.version,
-            "blockers": [str(blocker) for blocker in release_plan.blockers],
-            "failures": [str(blocker) for blocker in _holds_first(release_plan.blockers)],
+            "blockers": [str(blocker) for blocker in blockers],
+            "failures": [str(blocker) for blocker in blockers],
             "grants": release_plan.grants,
-            "warnings": list(release_plan.warnings),
+            "warnings": warnings,
+            **rollout,
         }
     hops = _completed(release_plan.hops, task.notes)
     result: Result = {
@@ -85,9 +100,13 @@ def _plan(task: Task) -> Result:
         "changes": count_changes(release_plan),
         "plan": {**release_plan.as_result(), "hops": hops, "options": {}},
         "summary": summary_of(release_plan, with_evidence=task.diff),
-        "warnings": list(release_plan.warnings),
+        "warnings": warnings,
+        **rollout,
     }
-    if task.diff:
+    if unhealthy and params["require_healthy"] and not (release_plan.is_needed or params["rollout"]):
+        refusal = unhealthy_result(release_plan.version, unhealthy)
+        return {**result, **refusal, "state": REFUSED, "blockers": refusal["failures"]}
+    if task.diff or params["diff_file"]:
         # Imported here, because few tasks need it.
         from .._deploy.plan.plan_diff import diff_of_plan
 
@@ -95,10 +114,6 @@ def _plan(task: Task) -> Result:
     if params["plan_out"] or params["plan"]:
         result["plan_inputs"] = plan_inputs(release_plan, task.cluster, deployment_options(params))
     return result
-
-
-def _holds_first(blockers: Sequence[Blocker]) -> list[Blocker]:
-    return sorted(blockers, key=lambda blocker: not blocker.is_hold)
 
 
 def _completed(hops: Sequence[Mapping[str, str]], notes: ControllerNotes) -> list[dict[str, str]]:
@@ -116,6 +131,7 @@ PLAN_FILE_SPEC: ArgumentSpec = {
     "plan": {"type": "path"},
     "plan_digest": {"type": "str"},
     "plan_hop": {"type": "int", "default": 1},
+    "diff_file": {"type": "path"},
 }
 WAY_SPEC: ArgumentSpec = {
     "hops": {"type": "str", "choices": ["refuse", "auto"], "default": "refuse"},
@@ -125,9 +141,13 @@ RUN_SPEC: ArgumentSpec = {
     "max_fail_percentage": {"type": "float", "default": 100},
     **PACE_SPEC,
     **LEASE_TIMES_SPEC,
+    **HEALTH_SPEC,
 }
 """Options for the run that follows: the plan refuses values with which the run could not begin."""
-UNBOUND_OPTIONS = frozenset({*RELEASE_SPEC, *MIGRATION_SPEC, *PLAN_FILE_SPEC, *WAY_SPEC, *RUN_SPEC})
+ROLLOUT_SPEC: ArgumentSpec = {"rollout": {"type": "bool", "default": False}}
+UNBOUND_OPTIONS = frozenset(
+    {*RELEASE_SPEC, *MIGRATION_SPEC, *PLAN_FILE_SPEC, *WAY_SPEC, *RUN_SPEC, *ROLLOUT_SPEC}
+)
 """Options for the location of files, which a plan includes itself, or that do not affect a plan."""
 
 
@@ -144,6 +164,7 @@ DEFINITION = TaskDefinition(
         **WAY_SPEC,
         **PLAN_FILE_SPEC,
         **RUN_SPEC,
+        **ROLLOUT_SPEC,
     },
     mutually_exclusive=[("plan", "plan_out")],
     needs_release=True,

@@ -151,6 +151,8 @@ DEFINITION = TaskDefinition(
         "watch_seconds": {"type": "int"},
         "workers": {"type": "int", "default": WORKERS},
         "metrics_file": {"type": "path"},
+        "http_address": {"type": "str"},
+        "log_file": {"type": "path"},
         "lease_seconds": {"type": "int", "default": LEASE_SECONDS},
     },
 )

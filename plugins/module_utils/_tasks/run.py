@@ -6,26 +6,16 @@
 from __future__ import annotations
 
 from .._carrier.task import Result, Task, TaskDefinition
-from .._carrier.task_call import failed_result
 from .._deploy.run.plan_observations import record_plan_observations
 from .._deploy.run.run_end import end_run
 from .._deploy.run.run_start import start_run
-from .._errors import LifecycleError
 from .._runs.cancel_request import CancelRequest, cancel_run
-from .._runs.cluster_state import state_of_error
 from .shared.record_kinds import RECORD_KINDS
-from .shared.shared_options import LEASE_SPEC, PACE_SPEC, POLICY_SPEC
+from .shared.shared_options import HEALTH_SPEC, LEASE_SPEC, PACE_SPEC, POLICY_SPEC
 
 
 def run(task: Task) -> Result:
     """Begin, end or cancel a run, or record the observations of a plan without a run."""
-    try:
-        return _run(task)
-    except LifecycleError as error:
-        return {**failed_result(str(error)), "state": state_of_error(error)}
-
-
-def _run(task: Task) -> Result:
     params = task.params
     state = params["state"]
     if state == "cancelled":
@@ -39,7 +29,7 @@ def _run(task: Task) -> Result:
     if task.check_mode:
         return _rehearsed(state, params["run"] or "")
     if state == "noted":
-        return record_plan_observations(task.cluster, RECORD_KINDS, params["plan"])
+        return record_plan_observations(task, RECORD_KINDS, params["plan"])
     if state == "started":
         return start_run(task, RECORD_KINDS, params["plan"])
     return end_run(task)
@@ -68,9 +58,11 @@ DEFINITION = TaskDefinition(
         "run": {"type": "str"},
         "deadline": PACE_SPEC["deadline"],
         "outlives_playbook": {"type": "bool", "default": False},
+        "adopt": {"type": "bool", "default": False},
         "end": {"type": "bool", "default": False},
         "nobody_at_work": {"type": "bool", "default": False},
         "interactive_managers": POLICY_SPEC["interactive_managers"],
+        **HEALTH_SPEC,
         **LEASE_SPEC,
     },
     required_if=[

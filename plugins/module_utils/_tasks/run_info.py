@@ -6,44 +6,40 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import Any
 
 from .._carrier.task import Result, Task, TaskDefinition
-from .._carrier.task_call import failed_result
-from .._cluster.cluster import Cluster, Object
-from .._cluster.errors import ApiError
-from .._errors import LifecycleError
-from .._runs.cluster_state import LOST, state_of_error
-from .._runs.lease.held_lease import read_lease
-from .._runs.lease.lease import is_run_lost
-from .._runs.open_run import last_written, open_run_note
+from .._cluster.cluster import Object
+from .._runs.cluster_state import LOST
+from .._runs.lease.fence_token import fence_of
+from .._runs.lease.lease_session import fence_warning
+from .._runs.open_run import is_open, lost_runs, open_run_note
 from .._runs.outcomes import durations_of
 from .._runs.records.installation import read_installation
 from .._runs.records.record_schema import DEPLOY
-from .._runs.records.runs import RUNNING, read_run, read_runs
+from .._runs.records.runs import last_written, read_run, read_runs
 from .._runs.run_failures import failures_of
 
 
 def run_info(task: Task) -> Result:
-    """Read the installation and the runs, newest first; a failure says whether the cluster answers."""
-    try:
-        return _run_info(task)
-    except LifecycleError as error:
-        return {**failed_result(str(error)), "state": state_of_error(error)}
-
-
-def _run_info(task: Task) -> Result:
+    """Read the installation and the runs, newest first."""
     installation = read_installation(task.cluster)
     name = task.params["run"]
     runs = [read_run(task.cluster, name)] if name else read_runs(task.cluster)[: task.params["limit"]]
-    lost = _lost_runs(task.cluster, [run for run in runs if _state_of(run) == RUNNING])
+    lost = lost_runs(task.cluster, runs)
+    # One may have ended before its lease was read.
+    runs = [
+        read_run(task.cluster, run["metadata"]["name"]) if run["metadata"]["name"] in lost else run
+        for run in runs
+    ]
     return {
         "changed": False,
         "installation": {
             "version": installation.version,
             "target": installation.target,
             "profile": installation.profile,
+            "release_digest": installation.release_digest,
+            "release_since": installation.release_since,
             "last_run": installation.last_run,
             "hold": asdict(installation.hold) if installation.hold else None,
         },
@@ -53,18 +49,21 @@ def _run_info(task: Task) -> Result:
 
 def _as_result(run: Object, *, is_lost: bool) -> dict[str, Any]:
     spec, status = run["spec"], run.get("status") or {}
+    is_lost = is_lost and is_open(run)
     return {
         "name": run["metadata"]["name"],
         "action": spec.get("action", DEPLOY),
         "version": spec.get("version", ""),
         "previous": spec.get("previous", ""),
         "profile": spec.get("profile", ""),
+        "release_digest": spec.get("releaseDigest", ""),
         "started_by": spec.get("startedBy", ""),
         "started_at": spec.get("startedAt", ""),
         "finished_at": status.get("finishedAt", ""),
-        "state": LOST if is_lost else _state_of(run),
+        "state": LOST if is_lost else str(status.get("state", "")),
         "written_at": last_written(run),
-        "note": open_run_note(run, datetime.now(UTC)),
+        "note": open_run_note(run, is_lost=is_lost),
+        "advisory": fence_warning(fence_of(spec["lease"])) if spec.get("lease") else "",
         "cancelled": status.get("cancelled", ""),
         "cancelled_at": status.get("cancelledAt", ""),
         "message": status.get("message", ""),
@@ -80,24 +79,8 @@ def _as_result(run: Object, *, is_lost: bool) -> dict[str, Any]:
     }
 
 
-def _lost_runs(cluster: Cluster, open_runs: list[Object]) -> frozenset[str]:
-    """The names of those runs that no longer have the lease; none if the user may not read it."""
-    if not open_runs:
-        return frozenset()
-    try:
-        lease = read_lease(cluster)
-    except ApiError:
-        return frozenset()
-    now = datetime.now(UTC)
-    names = [run["metadata"]["name"] for run in open_runs]
-    return frozenset(name for name in names if is_run_lost(name, lease, now))
-
-
-def _state_of(run: Object) -> str:
-    return str((run.get("status") or {}).get("state", ""))
-
-
 DEFINITION = TaskDefinition(
     function=run_info,
     argument_spec={"run": {"type": "str"}, "limit": {"type": "int", "default": 20}},
+    names_target=True,
 )

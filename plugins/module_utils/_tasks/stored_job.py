@@ -26,12 +26,15 @@ from .._store.changes.change_report import Action, ChangeReport, OnFailure
 from .._store.counters import COUNTER_KIND, JobCounter
 from .._store.counting import count_jobs
 from .._store.job_change import JobChanger
+from .._store.job_logs import JobLogs
 from .._store.job_state import PODS_REFUSED
 from .._store.pod_refusals import PodRefusal, await_pods
-from .._store.snapshot import StoreSnapshot
+from .._store.restrictions import restriction_warnings
+from .._store.snapshot import RuntimeJob, StoreSnapshot
 from .._store.unknown_jobs import unknown_jobs
 from .._text import one_line
 from .shared.job_store_access import RightsGuard, cluster_to_write, counter_rows, read_jobs, write_metrics
+from .shared.log_options import LOG_SPEC, follows_logs
 from .shared.requested_jobs import (
     ABSENT,
     FIELDS_SPEC,
@@ -49,6 +52,7 @@ _Call: TypeAlias = "tuple[JobKey, Callable[[], ChangeReport]]"
 def stored_job(task: Task) -> Result:
     """Manage one job or several, one after the other."""
     params = task.params
+    follows_logs(params)
     requests = requested_jobs(params)
     cluster, warnings = cluster_to_write(task)
     namespaces = dict.fromkeys(one.key.namespace for one in requests)
@@ -73,6 +77,7 @@ def stored_job(task: Task) -> Result:
     reports = _reports(calls, task.cancelled)
     if any(one.changed for one in reports):
         snapshot = read_jobs(cluster, tuple(namespaces))
+        warnings += restriction_warnings(task.cluster, {one.key.namespace for one in reports if one.changed})
     awaited = [] if task.check_mode else [one.key for one in reports if one.is_started]
     refusals = await_pods(cluster, snapshot, awaited, task.cancelled)
     reports = [_judged(changer, snapshot, one, refusals.get(one.key)) for one in reports]
@@ -84,7 +89,42 @@ def stored_job(task: Task) -> Result:
         result["msg"] = f"stopped after {len(reports)} of {len(calls)} jobs. Run it again to do the rest"
     if task.diff:
         result["diff"] = [diff for one in reports for diff in _diffs(one)]
+    if params["show_logs"] and not task.check_mode:
+        _add_logs(task, snapshot, reports, result)
     return result
+
+
+def _add_logs(task: Task, snapshot: StoreSnapshot, reports: Sequence[ChangeReport], result: Result) -> None:
+    """Follow the runs that were started, and add the logs of containers that failed."""
+    done = {one.key for one in reports if one.action is not Action.REFUSED}
+    jobs = {one.key: one for one in snapshot.runtime.values() if one.key in done}
+    logs = JobLogs(task.cluster, jobs.values(), task.progress)
+    problems, started = [], []
+    if follows_logs(task.params):
+        started = [one.key for one in reports if one.key in jobs and _has_started_run(one, jobs[one.key])]
+        seconds = float(task.params["wait_timeout"])
+        for key, outcome in logs.follow(started, seconds, task.cancelled).items():
+            if outcome is None:
+                text = f"{key}: its run did not end within {seconds:g} s. It continues in the cluster"
+                result["warnings"].append(text)
+            elif not outcome.is_success:
+                problems.append(f"{key}: its run failed: {outcome.reason}: {outcome.message}")
+    failures = logs.failures()
+    result["logs"] = [{**key._asdict(), **log.report()} for key, log in failures.items()]
+    for key, log in failures.items():
+        for line in log.message().splitlines() if key not in started else ():
+            task.progress(str(key), line)
+    if problems:
+        texts = [result["msg"]] if result.get("failed") else []
+        texts += [*problems, *(f"{key}: {log.message()}" for key, log in failures.items())]
+        result |= {"failed": True, "msg": "\n".join(texts)}
+
+
+def _has_started_run(report: ChangeReport, runtime: RuntimeJob) -> bool:
+    """Whether a change has started a run, and not only what begins runs later or has no end."""
+    is_suspended = runtime.main["spec"].get("suspend") is True
+    is_new = runtime.type is JobType.ONE_OFF and report.is_started and not is_suspended
+    return is_new or (report.action is Action.RESTARTED and runtime.type is not JobType.CONTINUOUS)
 
 
 def _rights(
@@ -177,6 +217,7 @@ def _result(
         ],
         "lines": lines,
         "counters": counter_rows(counters),
+        "logs": [],
         "warnings": list(warnings),
     }
     problems = [line for line, one in zip(lines, reports, strict=True) if one.action is Action.REFUSED]
@@ -221,6 +262,7 @@ DEFINITION = TaskDefinition(
             "default": PRESENT,
         },
         **FIELDS_SPEC,
+        **LOG_SPEC,
         "on_failure": {
             "type": "str",
             "choices": [str(one) for one in OnFailure],

@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from .._carrier.task import Result, Task, TaskDefinition
+from .._job_models.core_job import JobKey, JobType
 from .._job_models.storage.storage_definition import VIEWER_ROLE
 from .._store.job_list import ListedJob, dump, job_report, listed_jobs
 from .._store.pod_refusals import pod_refusals
+from .._store.scheduled_runs import ScheduledRuns, scheduled_runs
 from .._store.snapshot import StoreSnapshot
 from .._store.unknown_jobs import hidden_jobs
 from .shared.job_store_access import counter_rows, read_jobs
@@ -34,9 +36,10 @@ def stored_job_info(task: Task) -> Result:
         else one
         for one in jobs
     ]
+    runs = scheduled_runs(task.cluster, snapshot)
     result: Result = {
         "changed": False,
-        "jobs": [job_report(one) for one in jobs],
+        "jobs": [{**job_report(one), "runs": _runs_of(one, runs)} for one in jobs],
         "counts": {
             "jobs": len(jobs),
             "adoptable": sum(one.is_adoptable for one in jobs),
@@ -58,6 +61,12 @@ def stored_job_info(task: Task) -> Result:
     if params["dump"]:
         result["dump"] = _dumped(snapshot, jobs)
     return result
+
+
+def _runs_of(job: ListedJob, runs: Mapping[JobKey, ScheduledRuns]) -> dict[str, str]:
+    """When a scheduled job runs; empty for others, and where no CronJob is."""
+    is_known = job.type is JobType.SCHEDULED and job.key in runs
+    return runs[job.key].as_result() if is_known else {}
 
 
 def _dumped(snapshot: StoreSnapshot, jobs: Sequence[ListedJob]) -> list[dict[str, Any]]:

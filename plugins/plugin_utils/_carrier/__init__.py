@@ -7,5 +7,5 @@ Action plugins derive from the classes of `direct_carrier` and `background_carri
 
 Public modules: `arguments`, `background_carrier`, `bytecode_cache`, `carrier`, `cluster_log`,
 `cluster_task`, `command_target`, `direct_carrier`, `exit_messages`, `exit_watcher`, `interpreter`,
-`materials`, `paths`, `play_batches`, `role_options`, `screen`, `task_target`, `temporary_files`.
+`materials`, `paths`, `play_batches`, `role_options`, `screen`, `temporary_files`.
 """

@@ -15,6 +15,7 @@ from typing import Any
 from ansible.errors import AnsibleConnectionFailure
 
 from ...module_utils._carrier.progress_file import CANCEL_SUFFIX, ProgressLine, ProgressReader
+from ...module_utils._carrier.stop_cause import stop_cause
 from ...module_utils._errors import LifecycleError
 
 FIRST_POLL = 0.05
@@ -84,8 +85,9 @@ class JobReader:
         return before, after
 
     def cancel(self) -> None:
-        """Ask the job to stop."""
-        self._run(f": > {self._quote(self._files.cancel)}")
+        """Ask the job to stop, and say why: the file is complete as soon as it is there."""
+        request = self._quote(self._files.cancel)
+        self._run(f"printf %s {self._quote(stop_cause())} > {request}.new && mv {request}.new {request}")
 
     def remove(self) -> None:
         """Remove the job's files."""

@@ -41,6 +41,8 @@ DEFAULT_DEADLINE = 4 * 3600.0
 """For what has no option ``timeout``, beside the time of its migrations."""
 STEPS = 3
 """Of a migration, each with all its time: its check, its run, and its check once more."""
+RECORDED_KEYS = ("components", "migrations", "durations", "failures")
+"""The keys of a task's result that the record of its run has."""
 ALL = "*"
 """In place of a component: any."""
 SHIPPED_MIGRATIONS_SECONDS = 7 * 24 * 3600.0
@@ -63,10 +65,23 @@ class BackgroundCarrier(Carrier):
     def run(self, tmp: str | None = None, task_vars: TaskVars | None = None) -> Result:
         """See ActionBase. In a run, ``ignore_errors`` applies only to failures that the run's record has."""
         result = super().run(tmp, task_vars)
-        if self.says_failures and self._task.args.get("run") and not is_recorded(result):
-            # The record does not have the result, so the stages after this one must not begin.
+        self._require_record(result)
+        is_said = self._is_in_run and is_recorded(result) and result.get("failed")
+        return recorded_failure(result) if is_said else result
+
+    def log_attempt(self, result: Result, task_vars: TaskVars) -> None:
+        """See Carrier."""
+        self._require_record(result)
+        super().log_attempt(result, task_vars)
+
+    @property
+    def _is_in_run(self) -> bool:
+        return self.says_failures and bool(self._task.args.get("run"))
+
+    def _require_record(self, result: Result) -> None:
+        """End the play for the host if the record of its run does not have the result of the task."""
+        if self._is_in_run and not is_recorded(result):
             self._task.ignore_errors = False
-        return result
 
     def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:
         """Seconds within which the function ends by itself in any case.
@@ -212,6 +227,11 @@ class BackgroundCarrier(Carrier):
 def is_recorded(result: Result) -> bool:
     """Whether a task of a run has ended, so that the run's record has its failures."""
     return "durations" in result
+
+
+def recorded_failure(result: Result) -> Result:
+    """The result of a failed task, without what the record of its run has: Ansible prints all of it."""
+    return {key: value for key, value in result.items() if key not in RECORDED_KEYS}
 
 
 def _time_of(migrations: Sequence[type[Migration]], params: Mapping[str, Any]) -> float:

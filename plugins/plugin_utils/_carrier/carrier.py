@@ -12,12 +12,12 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ansible import constants as C
-from ansible import context
-from ansible.errors import AnsibleConnectionFailure
+from ansible.errors import AnsibleAction, AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.action import ActionBase
 
 from ...module_utils._carrier.module_materials import NO_MODULE_MATERIALS
@@ -35,7 +35,7 @@ from ...module_utils._carrier.shipped_materials import (
     RELEASE_BUNDLE,
 )
 from ...module_utils._carrier.task import NO_NOTES, ControllerNotes, Result, TaskDefinition
-from ...module_utils._carrier.task_call import call_task_function, failed_result
+from ...module_utils._carrier.task_call import call_task_function, error_result, failed_result
 from ...module_utils._errors import LifecycleError
 from ...module_utils._migrations.migration_set import MigrationSet
 from ...module_utils._progress import Progress, no_progress
@@ -46,10 +46,11 @@ from ...module_utils._runs.outcomes import SUCCEEDED
 from .._release.cache import ReleaseCache
 from .arguments import Arguments, validate
 from .cluster_log import CLUSTER_LOG
+from .command_target import CommandTarget, with_whole_commands
 from .interpreter import has_libraries, import_early, with_own_python
 from .materials import ControllerMaterials
 from .mistyped_options import VERBOSITY_VARIABLE, variable_warnings, verbosity_of
-from .paths import SearchPath, resolve_paths
+from .paths import SearchPath, absolute_kubeconfigs, folders_of_named_files, resolve_paths
 from .role_options import is_in_own_role, role_options
 from .role_search import missing_roles
 from .screen.brief_output import brief_summary, brief_warnings
@@ -57,7 +58,8 @@ from .screen.console import host_label, is_stdout_for_people, label_lines, print
 from .screen.progress_view import PrintedLine, ProgressView, Verbosity
 from .screen.terminal import sanitize_result, with_host
 from .signals import cancelled_result, defer_signals, is_stop_requested, restore_signals
-from .task_target import with_whole_commands
+from .task_end import counted_result, ends_play
+from .task_target import task_target
 from .temporary_files import TEMPORARY_FOLDER_CLEANUP
 from .url_logins import UrlLogins
 
@@ -105,18 +107,21 @@ class Carrier(ActionBase):
             return cancelled_result("it was not started, as ansible-playbook was asked to stop")
         try:
             verbosity = (task_vars or {}).get(VERBOSITY_VARIABLE, Verbosity.NORMAL.value)
-            self._view = ProgressView(verbosity_of(self._templar.template(verbosity)), is_log=self.is_log)
-        except ValueError as error:
+            shown = verbosity_of(self._templar.template(verbosity))
+            self._view = ProgressView(shown, is_log=self.is_log, has_notices=self._display.verbosity > 0)
+        except (ValueError, AnsibleError) as error:
             return failed_result(str(error))
-        spec = full_argument_spec(self.definition.argument_spec)
-        own = role_options(self._task, spec, task_vars or {}, self._templar.template)
-        self._task.args = {**self._task.args, **own}
         restore_signals()
         host = _host_of(task_vars or {})
         try:
             result = self._carried(task_vars or {})
         except AnsibleConnectionFailure as error:
             result = {"unreachable": True, "changed": False, "msg": str(error)}
+        except AnsibleAction:
+            raise
+        except AnsibleError as error:
+            # Such as an undefined variable, or a file that cannot be decrypted.
+            result = failed_result(str(error))
         result = with_host(sanitize_result(result), host)
         if "invocation" in result:
             result["invocation"] = without_logins(result["invocation"])
@@ -127,21 +132,24 @@ class Carrier(ActionBase):
         self.log_attempt(result, task_vars or {})
         defer_signals()
         self._summarise(result, host)
-        return (
-            cancelled_result("ansible-playbook was asked to stop", result) if is_stop_requested() else result
-        )
+        if not is_stop_requested():
+            return result
+        # They are logged, and would not fit into a pipe without a reader.
+        result.pop("failures", None)
+        return cancelled_result("ansible-playbook was asked to stop", result)
 
     def log_attempt(self, result: Result, task_vars: TaskVars) -> None:
         """Report in the table over all clusters if the task ends the play for its host, or was a run."""
-        task = self._task
-        # With `failed_when` Ansible decides later whether the task has failed.
-        is_ignored = task.ignore_errors or task.failed_when
-        ends_play = (result.get("failed") and not is_ignored) or (
-            result.get("unreachable") and not task.ignore_unreachable
+        counted = counted_result(self._task, result, task_vars)
+        host, is_run = _host_of(task_vars), bool(result.get("run")) and isinstance(result["run"], str)
+        CLUSTER_LOG.write(
+            [host] if is_run else (),
+            attempt_of_result(counted, host),
+            self._task,
+            counts=ends_play(self._task, counted) or (is_run and result.get("state") == SUCCEEDED),
+            result=result,
+            target=self.target,
         )
-        has_run = result.get("run") and isinstance(result["run"], str) and result.get("state") == SUCCEEDED
-        if ends_play or has_run:
-            CLUSTER_LOG.write((), attempt_of_result(result, _host_of(task_vars)))
 
     def _variable_warnings(self, task_vars: TaskVars) -> list[str]:
         if not (self.checks_variables and is_in_own_role(self._task)):
@@ -155,6 +163,9 @@ class Carrier(ActionBase):
         )
 
     def _carried(self, task_vars: TaskVars) -> Result:
+        spec = full_argument_spec(self.definition.argument_spec)
+        own = role_options(self._task, spec, task_vars, self._templar.template)
+        self._task.args = {**self._task.args, **own}
         if self._connection.transport == "local" and has_libraries():
             task_vars = with_own_python(task_vars, self._task.delegate_to)
         arguments = validate(self.definition, self._task.args, self._task.action)
@@ -169,10 +180,15 @@ class Carrier(ActionBase):
             )
             arguments = arguments.with_paths(paths)
             with self._environment():
-                result = self.carry(arguments, task_vars)
-                return with_whole_commands(result, arguments.params, task_vars, self._loader, self.is_local)
+                self._read_target = cache(partial(task_target, arguments.params, task_vars, self.is_local))
+                result = with_whole_commands(self.carry(arguments, task_vars), self._read_target)
+                self.target = self._read_target() if result.get("failed") else None
+                if self.definition.names_target:
+                    result["command_target"] = asdict(self._read_target())
+                return result
         except LifecycleError as error:
-            return failed_result("\n".join([*arguments.bad_numbers.values(), str(error)]))
+            message = "\n".join([*arguments.bad_numbers.values(), str(error)])
+            return {**error_result(error), "msg": message}
 
     def refusal(self, arguments: Arguments) -> str:
         """The reason why the task can't work with its options; empty if it can."""
@@ -186,6 +202,10 @@ class Carrier(ActionBase):
         return self._connection.transport == "local" and not other_user
 
     _view = ProgressView()
+    target: CommandTarget | None = None
+    """The cluster of a task that has failed."""
+    _read_target: Callable[[], CommandTarget] = CommandTarget
+    """Reads what commands in messages need to reach the cluster."""
 
     def show(self, line: ProgressLine, task_vars: TaskVars) -> None:
         """Take a report of progress, and print at once what the user wants to see of it."""
@@ -199,7 +219,8 @@ class Carrier(ActionBase):
         if not self._task.no_log:
             for line in lines:
                 color = C.COLOR_ERROR if line.is_failure else None
-                print_line(self._host_line(line.text, task_vars), color)
+                text = with_whole_commands({"msg": line.text}, self._read_target)["msg"]
+                print_line(self._host_line(text, task_vars), color)
 
     def _host_line(self, line: object, task_vars: TaskVars) -> str:
         return host_label(_host_of(task_vars), str(line))
@@ -417,32 +438,3 @@ def send_catalog(materials: ControllerMaterials, send: Callable[[str, str], obje
             }
         )
     return json.dumps(listed).encode() if listed else b""
-
-
-def folders_of_named_files(task_vars: TaskVars) -> list[Path]:
-    """The folders of the playbook and the inventory that the user named, as absolute paths.
-
-    ``ansible`` and ``ansible-console`` run no playbook: without ``--playbook-dir`` Ansible reports the
-    working directory. For an inventory that is not a file (``-i host,``) it reports a folder named ``None``.
-    """
-    basedir = context.CLIARGS.get("basedir", False)
-    playbook = task_vars.get("playbook_dir") if basedir or basedir is False else None
-    folders = [Path(folder) for folder in (playbook, task_vars.get("inventory_dir")) if folder]
-    return [folder for folder in folders if folder.is_absolute()]
-
-
-KUBECONFIG_VARIABLES = ("K8S_AUTH_KUBECONFIG", "KUBECONFIG")
-
-
-def absolute_kubeconfigs(environment: Mapping[str, str]) -> dict[str, str]:
-    """Kubeconfigs of the environment, with paths that don't depend on the working directory of a process.
-
-    Ansible starts local modules in the playbook's folder, but people write the path for their own folder.
-    """
-    return {
-        name: os.pathsep.join(
-            str(Path(path).expanduser().absolute()) if path else "" for path in text.split(os.pathsep)
-        )
-        for name in KUBECONFIG_VARIABLES
-        if (text := environment.get(name))
-    }

@@ -1,9 +1,9 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The results of deployments on all hosts of a playbook, and their table when Ansible ends.
+"""The results of deployments on all hosts of a playbook, and what is printed of them when Ansible ends.
 
-No task can print that table. The last play of a playbook does not begin if all hosts of an earlier one have
+No task can print that. The last play of a playbook does not begin if all hosts of an earlier one have
 failed, and no task of a host runs after it has failed. So each task writes a line to a file, and Ansible's
 main process reads it at its exit. It imports an action plugin before it forks the first worker for it, so it
 has imported this module too.
@@ -14,75 +14,282 @@ from __future__ import annotations
 import atexit
 import json
 import os
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ansible import constants as C
+from ansible import context
+from ansible.utils.display import Display
 
-from ...module_utils._runs.cluster_state import ClusterState, cluster_state
+from ...module_utils._runs.cluster_state import (
+    PLANNED,
+    RUNNING,
+    WAITING,
+    ClusterState,
+    cluster_state,
+    is_out,
+)
 from ...module_utils._runs.cluster_table import render_clusters
+from ...module_utils._runs.outcomes import NOT_STARTED
+from .command_target import PLACEHOLDER, CommandTarget
 from .screen.console import print_banner, print_block
 
+if TYPE_CHECKING:
+    from ...module_utils._runs.playbook_summary import NextStep, PlaybookSummary
+    from .._rollout.model import Rollout
+
 NAME = "kyma-clusters.jsonl"
+DECIDABLE_STATES = (PLANNED, WAITING, NOT_STARTED)
+"""States of clusters without a run, which a decision about rings may replace."""
+NEXT_CALL = "its ring may start when the same command is run again"
+HIDDEN = "hidden, as the task has no_log"
+"""The reason of a failed task whose results must not be printed."""
 
 
 class ClusterLog:
-    """The file of one ``ansible-playbook``; the process that creates this prints the table at its end."""
+    """The file of one ``ansible-playbook``; the process that creates this prints the end of the playbook."""
 
     def __init__(self) -> None:
         self._owner = os.getpid()
-        atexit.register(self._print_table)
+        self._writer: object = None
+        atexit.register(self._print_end)
 
-    def write(self, hosts: Iterable[str], attempt: ClusterState) -> None:
+    def write(
+        self,
+        hosts: Iterable[str],
+        attempt: ClusterState,
+        task: object = None,
+        *,
+        counts: bool = True,
+        result: Mapping[str, Any] | None = None,
+        target: CommandTarget | None = None,
+    ) -> None:
         """Add what a task has made of a host.
 
         Args:
             hosts: all hosts that the play deploys to, before or after their turn.
             attempt: of the host.
+            task: that has made it. If Ansible repeats a task, only the last time counts.
+            counts: whether it changes the state of the host.
+            result: of the task, with all reasons.
+            target: of commands for the host.
         """
-        entry = json.dumps({"hosts": list(hosts), "attempt": asdict(attempt)}) + "\n"
+        is_repeated = task is not None and task is self._writer
+        if not (counts or is_repeated):
+            return
+        self._writer = task
+        given = result or {}
+        if getattr(task, "no_log", False):
+            attempt = replace(attempt, reason=HIDDEN if attempt.reason else "")
+            given = {"run": given.get("run")}
+        self._add(
+            hosts=list(hosts),
+            attempt=asdict(attempt),
+            at=time.monotonic(),
+            is_repeated=is_repeated,
+            counts=counts,
+            failures=[str(one) for one in given.get("failures") or ()],
+            run=given["run"] if isinstance(given.get("run"), str) else "",
+            target=asdict(target) if target else {},
+            changes=changes if isinstance(changes := given.get("changes"), Mapping) else {},
+        )
+
+    def write_report(self, path: Path) -> None:
+        """Add that a report was written."""
+        self._add(report=str(path))
+
+    def show_rollout(self, rollout: Mapping[str, Any]) -> None:
+        """Print the first decision about rings. A later one is printed when Ansible ends, if it differs.
+
+        Clusters without a run so far get the states that it says.
+
+        Args:
+            rollout: the result of the module ``rollout``.
+        """
+        if not self._decisions():
+            from .._rollout.rollout_result import read_rollout
+
+            _print_rollout(read_rollout(rollout), is_over=False)
+        self._add(rollout=rollout)
+        known = {one.cluster: one.state for one in self.states(is_over=False)}
+        clusters = [one for ring in rollout["rings"] for one in ring["clusters"]]
+        hosts = [one["name"] for one in clusters]
+        for one in clusters:
+            name, state, before = one["name"], one["state"], known.get(one["name"], NOT_STARTED)
+            # A failed cluster that is tried again has not failed now.
+            if before not in DECIDABLE_STATES or (before == PLANNED and name in rollout["deploy"]):
+                continue
+            # After the deployments, what may begin now begins at the next call.
+            state, reason = (
+                (WAITING, NEXT_CALL) if before == WAITING and state == PLANNED else (state, one["reason"])
+            )
+            self.write(hosts, ClusterState(name, one["previous"], one["version"], state, reason=reason))
+            hosts = []
+
+    def rollout(self, *, is_over: bool) -> Rollout | None:
+        """What was decided last about rings, with the ends of the runs since then; None without rings."""
+        decided = self._decisions()
+        if not decided:
+            return None
+        from .._rollout.rollout_result import read_rollout, with_ends
+
+        ends = [one for one in self.states(is_over=is_over) if one.cluster in decided[0]["deploy"]]
+        return with_ends(read_rollout(decided[-1]), ends)
+
+    def _add(self, **entry: object) -> None:
         # One write to the end of a file never mixes with those of other workers.
         number = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
-            os.write(number, entry.encode())
+            os.write(number, (json.dumps(entry) + "\n").encode())
         finally:
             os.close(number)
 
     def states(self, *, is_over: bool) -> list[ClusterState]:
         """The states of all clusters so far, in the order of their hosts; see :func:`~.cluster_state`."""
-        try:
-            lines = self._file.read_text("utf-8").splitlines()
-        except OSError:
-            return []
-        entries = list(_entries_in(lines))
-        attempts: dict[str, list[ClusterState]] = {host: [] for one in entries for host in one["hosts"]}
-        for attempt in (ClusterState(**entry["attempt"]) for entry in entries):
-            attempts.get(attempt.cluster, []).append(attempt)
-        return [cluster_state(host, those, is_over=is_over) for host, those in attempts.items()]
+        now = time.monotonic()
+        return [
+            cluster_state(host, _attempts_in(entries, now), is_over=is_over)
+            for host, entries in self._logged().items()
+        ]
 
-    def table(self) -> list[str]:
-        """The table of all clusters; empty if there is only one, or none."""
-        states = self.states(is_over=True)
-        return render_clusters(states) if len(states) > 1 else []
+    def hosts_out(self) -> frozenset[str]:
+        """The hosts whose clusters are out so far; see :func:`~.is_out`."""
+        now = time.monotonic()
+        logged = self._logged().items()
+        return frozenset(host for host, entries in logged if is_out(list(_attempts_in(entries, now))))
+
+    def _logged(self) -> dict[str, list[dict[str, Any]]]:
+        """What counts of each host, in its order."""
+        entries = [one for one in self._entries() if "attempt" in one or "rollout" in one]
+        logged: dict[str, list[dict[str, Any]]] = {
+            host: [] for one in entries for host in one.get("hosts", ())
+        }
+        for entry in entries:
+            if "rollout" in entry:
+                # A playbook that only decides is not cut off. One that deploys makes a further plan.
+                for host in entry["rollout"]["deploy"]:
+                    for planned in logged.get(host, [])[-1:]:
+                        planned["attempt"]["ends_with_playbook"] = False
+                continue
+            own = logged.get(entry["attempt"]["cluster"], [])
+            if entry["is_repeated"] and own:
+                own.pop()
+            own.append(entry)
+        return logged
+
+    def seconds_of_run(self, host: str) -> float:
+        """How long the last run of a host has taken so far, with its plan; 0 if none has begun."""
+        attempts = reversed(list(_attempts_in(self._logged().get(host, []), time.monotonic())))
+        return next((one.seconds for one in attempts if one.state == RUNNING), 0.0)
+
+    def summary(self) -> PlaybookSummary:
+        """The end of the playbook, with commands that reach its clusters from any shell."""
+        # Imported here, as only the end of a playbook needs it.
+        from ...module_utils._runs.playbook_summary import ClusterEnd, summarize
+
+        logged = self._logged()
+        targets: dict[str, CommandTarget] = {}
+        ends = []
+        for state in self.states(is_over=True):
+            own = [one for one in logged[state.cluster] if one["counts"]]
+            # An attempt without an end, or a cluster whose turn never came, has no such entry.
+            last: dict[str, Any] = next(
+                (one for one in reversed(own) if one["attempt"]["state"] == state.state), {}
+            )
+            given = last.get("target")
+            target = CommandTarget(**given) if given else CommandTarget(context=PLACEHOLDER)
+            targets[state.cluster] = replace(target, note="")
+            run = next((one["run"] for one in reversed(own) if one["run"]), "")
+            failures, changes = tuple(last.get("failures", ())), last.get("changes", {})
+            ends.append(ClusterEnd(state, failures, run, target.note, changes))
+        reports = [one["report"] for one in self._entries() if "report" in one]
+        return summarize(
+            ends,
+            lambda cluster, command: str(targets[cluster].complete(command)),
+            next(iter(reports[-1:]), ""),
+            self.rollout_steps(is_over=True),
+        )
+
+    def _decisions(self) -> list[dict[str, Any]]:
+        return [one["rollout"] for one in self._entries() if "rollout" in one]
+
+    def rollout_steps(self, *, is_over: bool) -> list[NextStep]:
+        """What a rollout over rings needs next; nothing without rings."""
+        rollout = self.rollout(is_over=is_over)
+        if not rollout:
+            return []
+        from .._rollout.next_call import AGAIN, DEPLOY, FOR_REAL, Call, rollout_steps
+
+        decided = self._decisions()
+        idle = [one.cluster for one in self.states(is_over=is_over) if one.state in DECIDABLE_STATES]
+        has_deployed = len(decided) > 1 or _has_moved(rollout, decided[0])
+        inventory, given = (context.CLIARGS.get(one) or () for one in ("inventory", "extra_vars"))
+        # Other variables may be secrets.
+        files = [one for one in given if isinstance(one, str) and one.startswith("@")]
+        next_call = FOR_REAL if context.CLIARGS.get("check") else AGAIN if has_deployed else DEPLOY
+        return rollout_steps(rollout, Call(next_call, idle, inventory, files))
 
     @property
     def _file(self) -> Path:
         return Path(C.DEFAULT_LOCAL_TMP) / NAME
 
-    def _print_table(self) -> None:
-        if os.getpid() == self._owner and (lines := self.table()):
+    def _entries(self) -> Iterator[dict[str, Any]]:
+        with suppress(OSError):
+            for line in self._file.read_text("utf-8").splitlines():
+                # A worker that was killed, or a full disk, cuts a line off.
+                with suppress(ValueError):
+                    yield json.loads(line)
+
+    def _print_end(self) -> None:
+        if os.getpid() != self._owner or not self._logged():
+            return
+        from ...module_utils._runs.closing_lines import render_summary
+
+        summary = self.summary()
+        lines = render_summary(summary, Display().columns + 1)
+        if rollout := self.rollout(is_over=True):
+            if _has_moved(rollout, self._decisions()[0]):
+                print_banner("ROLLOUT")
+                _print_rollout(rollout, is_over=True)
+        elif len(summary.clusters) > 1:
             print_banner("CLUSTERS")
-            print_block(lines)
+            print_block(render_clusters(summary.clusters))
+        if rollout or len(summary.clusters) > 1:
+            # Ansible's recap ends with an empty line, and the table does not.
+            lines.insert(0, "")
+        print_block(lines)
 
 
-def _entries_in(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
-    for line in lines:
-        # A worker that was killed, or a full disk, cuts a line off.
-        with suppress(ValueError):
-            yield json.loads(line)
+def _print_rollout(rollout: Rollout, *, is_over: bool) -> None:
+    from .._rollout.ring_views import ring_views
+    from .._rollout.rollout_table import render_rollout
+
+    display = Display()
+    rings = ring_views(rollout, is_whole=display.verbosity > 0, is_over=is_over)
+    print_block(render_rollout(rings, display.columns + 1))
+
+
+def _has_moved(rollout: Rollout, first: Mapping[str, Any]) -> bool:
+    """Whether a ring or a cluster has another state than by the first decision."""
+    return _states_in(rollout.as_result()) != _states_in(first)
+
+
+def _states_in(rollout: Mapping[str, Any]) -> list[object]:
+    return [(ring["state"], [one["state"] for one in ring["clusters"]]) for ring in rollout["rings"]]
+
+
+def _attempts_in(entries: Sequence[Mapping[str, Any]], now: float) -> Iterator[ClusterState]:
+    """The attempts of a host; a run has taken the time until the next of them, or until now."""
+    counted = [entry for entry in entries if entry["counts"]]
+    ends = [*(entry["at"] for entry in counted[1:]), now]
+    for entry, end in zip(counted, ends, strict=False):
+        attempt = ClusterState(**entry["attempt"])
+        elapsed = end - entry["at"] if attempt.state == RUNNING else 0.0
+        yield replace(attempt, seconds=round(attempt.seconds + elapsed, 3))
 
 
 CLUSTER_LOG = ClusterLog()

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .screen.terminal import changed_warning
@@ -26,11 +26,25 @@ _COMMAND = re.compile(
 )
 _KUBERNETES_CLIENTS = ("kubectl", "flux")
 """Programs with the options ``--kubeconfig`` and ``--context``."""
-_TEXTS = ("msg", "warnings", "failures", "blockers", "problems", "summary", "log_command")
-"""The keys of a result with texts for a person. Others have objects of users, which stay as they are."""
+_TEXTS = ("msg", "message", "note", "warnings", "failures", "blockers", "problems", "summary")
+"""The keys of a result or a recorded run with texts for people. Others have users' objects, which stay."""
+_BARE_TEXT = "log_command"
+"""The key of a command that a playbook may run, so that no sentence may follow it."""
 _COMPLETED = ("--context ", "--kubeconfig ", "--limit ", "kubeconfig=", "context=")
 PLACEHOLDER = "CONTEXT"
 """A context that does not exist, so that a command does nothing before a person has replaced it."""
+
+
+def with_whole_commands(
+    result: Mapping[str, Any], read_target: Callable[[], CommandTarget]
+) -> dict[str, Any]:
+    """The result of a task with commands that reach its cluster from any shell.
+
+    Args:
+        result: of the task.
+        read_target: reads what they need; called only if there is a command.
+    """
+    return read_target().complete_result(result) if has_command(_texts_of(result)) else dict(result)
 
 
 def has_command(value: Any) -> bool:
@@ -42,9 +56,11 @@ def has_command(value: Any) -> bool:
     return _COMMAND.search(getattr(getattr(value, "event", None), "msg", None) or str(value)) is not None
 
 
-def texts_of(result: Mapping[str, Any]) -> dict[str, Any]:
-    """The texts of a result in which commands are completed, by key."""
-    return {key: result[key] for key in _TEXTS if key in result}
+def _texts_of(result: Mapping[str, Any]) -> list[Any]:
+    """The texts of a result, and of the recorded runs in it, in which commands are completed."""
+    runs = result.get("runs") or ()
+    own = [result[key] for key in (*_TEXTS, _BARE_TEXT) if key in result]
+    return own + [text for run in runs if isinstance(run, Mapping) for text in _texts_of(run)]
 
 
 @dataclass(frozen=True)
@@ -69,6 +85,15 @@ class CommandTarget:
     is_local: bool = True
     note: str = ""
 
+    def complete_result(self, result: Mapping[str, Any]) -> dict[str, Any]:
+        """A result, or a recorded run, with complete commands in its texts."""
+        whole = {key: self.complete(one) if key in _TEXTS else one for key, one in result.items()}
+        if _BARE_TEXT in whole:
+            whole[_BARE_TEXT] = replace(self, note="").complete(whole[_BARE_TEXT])
+        if isinstance(runs := whole.get("runs"), list):
+            whole["runs"] = [self.complete_result(run) if isinstance(run, Mapping) else run for run in runs]
+        return whole
+
     def complete(self, value: Any) -> Any:
         """A text with complete commands; of a list or a dictionary, its texts."""
         if isinstance(value, Mapping):
@@ -81,7 +106,9 @@ class CommandTarget:
 
     def _completed_text(self, text: str) -> str:
         completed = _COMMAND.sub(lambda match: match["before"] + self._complete(match["command"]), text)
-        return f"{completed}\n({self.note})" if self.note and completed != text else completed
+        # On another host a command may need no option, and yet must not be used on this machine.
+        is_noted = self.note and self.note not in text and _COMMAND.search(text)
+        return f"{completed}\n({self.note})" if is_noted else completed
 
     def _complete(self, command: str) -> str:
         if any(option in command for option in _COMPLETED):

@@ -49,6 +49,14 @@ class HeldFailures:
         Args:
             with_reasons: whether the task's result does not have them.
         """
-        for _time, line in self._held:
-            self._show(line if with_reasons else replace(line, detail=""))
+        lines = [line for _time, line in self._held]
+        if not with_reasons:
+            # The result names each of them.
+            by_state = {one.state: [other for other in lines if other.state == one.state] for one in lines}
+            lines = [
+                replace(same[0], subject=", ".join(one.subject for one in same), detail="")
+                for same in by_state.values()
+            ]
+        for line in lines:
+            self._show(line)
         self._held.clear()

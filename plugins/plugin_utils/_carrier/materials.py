@@ -25,11 +25,12 @@ from ...module_utils._release.model import Release, ReleaseRequest
 from .._migrations.discovery import discover_migrations, folders_of
 from .._release.catalog import read_catalog
 from .._release.fingerprint import fingerprint
-from .._release.loader import is_read_except, load_component, load_crds, load_release
+from .._release.loader import is_read_except, load_component, load_crds, load_release, load_version
+from .._release.programs import run_always
 
 
 class Bundles(Protocol):
-    """Stores rendered releases as files."""
+    """Stores rendered releases and the outputs of programs as files."""
 
     def path(self, fingerprint: str) -> Path:
         """The path of the bundle of the release with this fingerprint."""
@@ -41,6 +42,9 @@ class Bundles(Protocol):
         read: Callable[[Release | None], Release],
     ) -> Release:
         """The release with this fingerprint; ``read`` adds to the stored one if that is not ``enough``."""
+
+    def output(self, key: str, run: Callable[[], str]) -> str:
+        """The stored output of a program for a key, or that of ``run``."""
 
 
 class NoRelease(LifecycleError):
@@ -89,6 +93,7 @@ class ControllerMaterials(Materials):
         self._folders = tuple(migration_folders)
         self._collections = tuple(migration_collections)
         self._bundles = bundles
+        self._outputs = bundles.output if bundles else run_always
         self._hide_login = hide_login
         self._catalog = catalog
         self._modules = modules
@@ -105,6 +110,19 @@ class ControllerMaterials(Materials):
     def fingerprint(self) -> str:
         """See Materials."""
         return self._fingerprint
+
+    def version(self) -> str:
+        """See Materials."""
+        return load_version(self._request)
+
+    def release_digest(self) -> str:
+        """See Materials."""
+        if self._held is not None:
+            return self._held.release_digest
+        # Imported here, because a plan with nothing to do does not need it.
+        from .._release.release_digest import release_digest
+
+        return release_digest(self._request, self._outputs)
 
     def release(self, skip: Mapping[str, str] | None = None) -> Release:
         """See Materials."""
@@ -123,7 +141,9 @@ class ControllerMaterials(Materials):
         return self._held
 
     def _load(self, skip: Mapping[str, str], earlier: Release | None) -> Release:
-        return load_release(self._request, skip, earlier, self._fingerprint, self._report_reading)
+        return load_release(
+            self._request, skip, earlier, self._fingerprint, self._report_reading, self._outputs
+        )
 
     def _report_reading(self, done: int, total: int) -> None:
         step = Step(done=done, total=total, unit="components", is_quick=True)
@@ -221,7 +241,7 @@ class ControllerMaterials(Materials):
 
     @cached_property
     def _fingerprint(self) -> str:
-        return fingerprint(self._request)
+        return fingerprint(self._request, self._outputs)
 
     @cached_property
     def _migrations(self) -> MigrationSet:

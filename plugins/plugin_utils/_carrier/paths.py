@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ansible import context
+
 from ...module_utils._carrier.options import PATH_LISTS
 from ...module_utils._errors import LifecycleError
 from ...module_utils._redaction import without_login
@@ -142,3 +144,35 @@ def _connection_paths(
         parts = params["kubeconfig"].split(os.pathsep)
         resolved["kubeconfig"] = os.pathsep.join(find(part) for part in parts if part)
     return resolved
+
+
+KUBECONFIG_VARIABLES = ("K8S_AUTH_KUBECONFIG", "KUBECONFIG")
+
+
+def absolute_kubeconfigs(environment: Mapping[str, str]) -> dict[str, str]:
+    """Kubeconfigs of the environment, with paths that don't depend on the working directory of a process.
+
+    Ansible starts local modules in the playbook's folder, but people write the path for their own folder.
+    """
+    return {
+        name: os.pathsep.join(
+            str(Path(path).expanduser().absolute()) if path else "" for path in text.split(os.pathsep)
+        )
+        for name in KUBECONFIG_VARIABLES
+        if (text := environment.get(name))
+    }
+
+
+def folders_of_named_files(task_vars: Mapping[str, Any]) -> list[Path]:
+    """The folders of the playbook and the inventory that the user named, as absolute paths.
+
+    A playbook that the user named may import one of a collection. Then Ansible reports the folder of that.
+    ``ansible`` and ``ansible-console`` run no playbook: without ``--playbook-dir`` Ansible reports the
+    working directory. For an inventory that is not a file (``-i host,``) it reports a folder named ``None``.
+    """
+    basedir = context.CLIARGS.get("basedir", False)
+    playbook = task_vars.get("playbook_dir") if basedir or basedir is False else None
+    named = context.CLIARGS.get("args", ()) if basedir is False else ()
+    importing = [Path(book).absolute().parent for book in named if Path(book).is_file()]
+    folders = [Path(folder) for folder in (playbook, *importing, task_vars.get("inventory_dir")) if folder]
+    return list(dict.fromkeys(folder for folder in folders if folder.is_absolute()))

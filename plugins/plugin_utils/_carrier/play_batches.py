@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ansible import context
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.utils.helpers import pct_to_int
+
+from ...module_utils._text import MOST_NAMES, short_list
 
 LOCKSTEP_STRATEGIES = ("linear", "debug")
 """Strategies under which no host begins a task before all hosts of its batch have ended the one before."""
@@ -31,9 +34,12 @@ class HostTurn:
     Attributes:
         batch: the hosts of its batch that have not failed.
         earlier: the hosts of each earlier batch; None if the play's order is random.
-        failed: the hosts that have failed or could not be reached.
+        failed: the hosts that have left the play, except those whose clusters are out.
         limit: percentage of a batch that may fail.
         strategy: of the play, without its collection.
+        moved_batch: the hosts of the first batch, if there are several, made of the hosts of ``--limit``.
+        has_own_sizes: whether the play's batches are those of ``kyma_serial``.
+        check_mode: whether nothing is written.
     """
 
     batch: Sequence[str]
@@ -41,9 +47,14 @@ class HostTurn:
     failed: frozenset[str]
     limit: float
     strategy: str
+    moved_batch: Sequence[str] = ()
+    has_own_sizes: bool = False
+    check_mode: bool = False
 
     def refusal(self) -> str:
         """The reason why the host must not begin; empty if it may."""
+        if self.moved_batch and self.has_own_sizes and not self.check_mode:
+            return f"nothing has begun here: {self._moved_batches()}"
         if self.limit >= 100:
             return ""
         if self.earlier is None:
@@ -63,17 +74,31 @@ class HostTurn:
 
     def warnings(self) -> list[str]:
         """Information for people on how the play goes through its hosts."""
+        warnings = [self._moved_batches()] if self.moved_batch else []
         if self.strategy not in LOCKSTEP_STRATEGIES or len(self.batch) < 2:
-            return []
+            return warnings
         return [
+            *warnings,
             f"under the strategy {self.strategy} each of these {len(self.batch)} clusters waits after every"
             " task for the slowest: a run that is done stays open meanwhile, and its lease can expire."
-            " Set this in the play: strategy: ansible.builtin.host_pinned"
+            " Set this in the play: strategy: ansible.builtin.host_pinned",
         ]
+
+    def _moved_batches(self) -> str:
+        sizes = "kyma_serial" if self.has_own_sizes else "serial"
+        return (
+            f"with --limit, {sizes} counts only the hosts that are left, so clusters that should wait for"
+            f" others are in the first batch: {short_list(self.moved_batch, MOST_NAMES)}. Name groups as"
+            f" rings (kyma_rings), or leave out --limit or {sizes}."
+        )
 
 
 def host_turn(
-    play: Any, variables: Mapping[str, Any], limit: float, template: Callable[[Any], Any]
+    play: Any,
+    variables: Mapping[str, Any],
+    limit: float,
+    template: Callable[[Any], Any],
+    hosts_out: Callable[[], Collection[str]],
 ) -> HostTurn:
     """The turn of the host that has these variables.
 
@@ -82,6 +107,7 @@ def host_turn(
         variables: of the task.
         limit: percentage of a batch that may fail.
         template: evaluates a keyword of the play, as Ansible has not evaluated all of them.
+        hosts_out: returns the hosts whose clusters are out, which is no failure; see :func:`~.is_out`.
     """
     hosts, own = variables["ansible_play_hosts_all"], variables["inventory_hostname"]
     limits = [limit]
@@ -90,12 +116,17 @@ def host_turn(
     if boolean(template(play.any_errors_fatal), strict=False):
         limits.append(0)
     batches = play_batches(hosts, play.serial, play.order)
+    left = frozenset(hosts).difference(variables["ansible_play_hosts"])
+    is_moved = context.CLIARGS.get("subset") and batches and len(batches) > 1
     return HostTurn(
         batch=variables["ansible_play_batch"],
         earlier=None if batches is None else _before(own, batches),
-        failed=frozenset(hosts).difference(variables["ansible_play_hosts"]),
+        failed=left.difference(hosts_out()) if left else left,
         limit=min(limits),
         strategy=play.strategy.rpartition(".")[2],
+        moved_batch=batches[0] if batches and is_moved else (),
+        has_own_sizes="kyma_serial" in variables,
+        check_mode=bool(variables.get("ansible_check_mode")),
     )
 
 

@@ -4,7 +4,9 @@
 """Options that a task in a role of this collection takes from the variables of the role.
 
 ``meta/argument_specs.yml`` is the one list of them: a variable that the entry point of a task documents
-reaches the option of that name. So the task itself only has the options with another source.
+reaches the option of that name. So the task itself only has the options with another source. An internal
+variable has precedence, such as ``__kyma_release`` over ``kyma_release``: Ansible evaluates what a task names
+before its action plugin can report an error.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ _OTHER_NAMES: Mapping[tuple[str, str], str] = {
     ("kyma", "deadline"): "kyma_timeout",
 }
 """The variables whose names aren't those of their role and option."""
+_DELEGATED = "ansible_delegated_vars"
 
 
 def is_in_own_role(task: Task) -> bool:
@@ -62,7 +65,9 @@ def role_options(
     if not is_in_own_role(task):
         return {}
     file = Path(task.get_path().rpartition(":")[0])
-    names = passed_variables(file, spec.keys() - (task.get_ds()[task.action] or {}).keys())
+    documented = passed_variables(file, spec.keys() - (task.get_ds()[task.action] or {}).keys())
+    internal = {option: f"__{name}" for option, name in documented.items() if f"__{name}" in variables}
+    names = documented | internal
     # As one value, from which the template engine drops what is omitted.
     values = template({option: variables[name] for option, name in names.items() if name in variables})
     return {
@@ -85,3 +90,16 @@ def passed_variables(file: Path, options: Collection[str]) -> dict[str, str]:
     known = set(_VARIABLE.findall(entries.get(file.stem, entries["main"])))
     variables = {option: variable_of(option, role.name) for option in options}
     return {option: name for option, name in variables.items() if name in known}
+
+
+def delegate_variables(task_vars: Mapping[str, Any], delegate: str) -> dict[str, Any]:
+    """The variables that a task would have if that host were its own.
+
+    Ansible gives a delegated task the connection of that host, and all other variables of the task's host.
+
+    Args:
+        task_vars: Ansible's variables for the task.
+        delegate: the host that the task is delegated to.
+    """
+    delegated = task_vars[_DELEGATED]
+    return {**delegated[delegate], _DELEGATED: delegated, "inventory_hostname": delegate}

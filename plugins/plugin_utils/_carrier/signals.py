@@ -20,7 +20,10 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+from ...module_utils._carrier.stop_cause import note_playbook_end
 from ...module_utils._carrier.task import Result
+from ...module_utils._runs.cluster_state import ENDED_STATES
+from ...module_utils._runs.outcomes import CANCELLED, SUCCEEDED
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 LONGEST_MESSAGE = 2000
@@ -54,6 +57,7 @@ def run_with_stop_signals(work: Callable[[Callable[[], bool]], Result]) -> Resul
 
     def must_stop() -> bool:
         if not _received and os.getppid() != parent:
+            note_playbook_end()
             _received.append(_ORPHANED)
         return is_stop_requested()
 
@@ -85,11 +89,18 @@ def cancelled_result(message: str, result: Result | None = None) -> Result:
 
     Args:
         message: the message if the work has none.
-        result: of the work, if it has begun.
+        result: of the work, if it has begun. Its failures stay, as the last lines need them.
     """
     finished = result or {}
     text = str(finished.get("msg") or message)
-    return {"failed": True, "changed": bool(finished.get("changed")), "msg": text[:LONGEST_MESSAGE]}
+    state = finished.get("state") if finished.get("state") in ENDED_STATES else CANCELLED
+    return {
+        **{key: finished[key] for key in ("run", "seconds", "failures") if key in finished},
+        "failed": state != SUCCEEDED,
+        "changed": bool(finished.get("changed")),
+        "msg": text[:LONGEST_MESSAGE],
+        "state": state,
+    }
 
 
 def _receive(number: int, _frame: FrameType | None) -> None:

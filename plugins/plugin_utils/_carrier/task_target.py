@@ -5,58 +5,39 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
+from ansible import constants as C
 from ansible import context
-from ansible.parsing.dataloader import DataLoader
-from ansible.utils.vars import load_extra_vars
 
 from ...module_utils._cluster.errors import Unconfigured
 from ...module_utils._cluster.http.connection import resolved_kubeconfig, with_environment
 from ...module_utils._redaction import without_login
-from .command_target import PLACEHOLDER, CommandTarget, has_command, texts_of
+from .command_target import PLACEHOLDER, CommandTarget
 
 
-def with_whole_commands(
-    result: Mapping[str, Any],
-    params: Mapping[str, Any],
-    task_vars: Mapping[str, Any],
-    loader: DataLoader,
-    is_local: bool,
-) -> dict[str, Any]:
-    """The result of a task with commands that reach its cluster from any shell; see :func:`task_target`."""
-    texts = texts_of(result)
-    if not has_command(texts):
-        return dict(result)
-    return {**result, **task_target(params, task_vars, loader, is_local=is_local).complete(texts)}
-
-
-def task_target(
-    params: Mapping[str, Any], task_vars: Mapping[str, Any], loader: DataLoader, *, is_local: bool
-) -> CommandTarget:
+def task_target(params: Mapping[str, Any], task_vars: Mapping[str, Any], is_local: bool) -> CommandTarget:
     """The target of commands in the result of a task.
 
     Args:
         params: validated options of the task, with paths resolved; the environment is the task's.
         task_vars: Ansible's variables for the task.
-        loader: of the playbook.
         is_local: whether the task works on this machine, as this user.
     """
     host = str(task_vars.get("inventory_hostname") or "")
-    kubeconfig, name, note = _named_cluster(params, "" if is_local else host)
+    worked_on = next(iter(task_vars.get("ansible_delegated_vars") or ()), host)
+    kubeconfig, name, note = _named_cluster(params, "" if is_local else worked_on)
     is_listed = host in (task_vars.get("groups") or {}).get("all", ())
-    extra = load_extra_vars(loader)
-    listed = task_vars["hostvars"].raw_get(host) if is_listed and "hostvars" in task_vars else {}
     values = {"kyma_kubeconfig": kubeconfig, "kyma_context": name}
     return CommandTarget(
         kubeconfig=kubeconfig,
         context=name,
         host=host if is_listed else "",
         inventory=tuple(context.CLIARGS.get("inventory") or ()),
-        variables={
-            key: text for key, text in values.items() if text and (key in extra or not listed.get(key))
-        },
+        # Also where the inventory has them: its values may differ from the options of the task.
+        variables={key: text for key, text in values.items() if text},
         is_local=is_local,
         note=note,
     )
@@ -74,18 +55,23 @@ def _named_cluster(params: Mapping[str, Any], elsewhere: str) -> tuple[str, str,
     if options.get("host"):
         source = "the option host" if params.get("host") else "the environment variable K8S_AUTH_HOST"
         server = without_login(str(options["host"]))
-        note = f"{PLACEHOLDER} stands for a context of {server}, because {source} names this cluster"
-        return "", PLACEHOLDER, note
+        return _placeholder(f"a context of {server}, because {source} names this cluster")
     if isinstance(given, Mapping):
-        note = (
-            f"{PLACEHOLDER} stands for a context of this cluster, because the option kubeconfig has no path"
-        )
-        return "", PLACEHOLDER, note
+        return _placeholder("a context of this cluster, because the option kubeconfig has no path")
+    if str(given).startswith(f"{C.DEFAULT_LOCAL_TMP}{os.sep}"):
+        return _placeholder("a context of this cluster, because its kubeconfig is encrypted")
     if elsewhere:
         return str(given), name, f"run kubectl on {elsewhere}, as its kubeconfig is there"
     try:
-        return *resolved_kubeconfig(options), ""
+        path, name = resolved_kubeconfig(options)
     except (Unconfigured, OSError, ValueError, TypeError, AttributeError, RecursionError):
         # The message of the task says what is wrong with the file.
         note = "" if name else f"{PLACEHOLDER} stands for a context of it: no kubeconfig can be read"
         return str(given), name or PLACEHOLDER, note
+    if not name:
+        return _placeholder("a context of this cluster, because the task used the service account of its pod")
+    return path, name, ""
+
+
+def _placeholder(meaning: str) -> tuple[str, str, str]:
+    return "", PLACEHOLDER, f"{PLACEHOLDER} stands for {meaning}"

@@ -15,8 +15,8 @@ from itertools import count
 from types import FunctionType, ModuleType
 from typing import Any
 
-from ...module_utils._cluster.cluster import Cluster, Object
-from ...module_utils._cluster.served_versions import readable_version
+from ...module_utils._cluster.cluster import Cluster, Object, address_of
+from ...module_utils._cluster.served_versions import find_object
 from ...module_utils._deep_copy import deep_copy
 from ...module_utils.migration import Component, Migration
 from .api_server import ApiServer, BadTest, InMemory
@@ -148,19 +148,13 @@ class Case:
 
     def touch(self, cluster: Cluster) -> None:
         """Write all objects of the case, with the same content in the end."""
-        for ref, obj in self.state(cluster).items():
+        for obj in filter(None, self.state(cluster).values()):
             for value in ("yes", None):
-                patch = {"metadata": {"annotations": {"touched": value}}}
-                if obj is None:
-                    continue
-                cluster.patch(obj["apiVersion"], ref.kind, ref.name, ref.namespace or None, patch)
+                cluster.patch(*address_of(obj), {"metadata": {"annotations": {"touched": value}}})
 
     def being_deleted(self, cluster: Cluster) -> list[str]:
         """Names of the objects of the case that are being deleted."""
-        live = (
-            cluster.get(readable_version(cluster, at, ref.kind), ref.kind, ref.name, ref.namespace)
-            for ref, at in self._versions.items()
-        )
+        live = (find_object(cluster, ref, at) for ref, at in self._versions.items())
         return [obj["metadata"]["name"] for obj in live if obj and obj["metadata"].get("deletionTimestamp")]
 
     def staying(self, cluster: Cluster) -> ClusterState:

@@ -14,8 +14,8 @@ from functools import reduce
 from itertools import groupby
 from typing import Any
 
-from ...module_utils._cluster.cluster import Cluster, Object, Ref, ref_of
-from ...module_utils._cluster.served_versions import readable_version
+from ...module_utils._cluster.cluster import Cluster, Object, Ref, address_of, ref_of
+from ...module_utils._cluster.served_versions import find_object
 from ...module_utils._errors import LifecycleError
 from .secret_values import decoded, texts_in
 
@@ -74,8 +74,7 @@ class Edit:
 
     def _writes(self, cluster: Cluster, path: Path, value: Any) -> bool:
         ref, field = self.ref, _field_of(path)
-        at = readable_version(cluster, self.api_version, ref.kind)
-        obj = cluster.get(at, ref.kind, ref.name, ref.namespace or None)
+        obj = find_object(cluster, ref, self.api_version)
         if obj is None or obj["metadata"].get("deletionTimestamp"):
             return False
         with suppress(KeyError, IndexError, TypeError, LifecycleError):
@@ -95,7 +94,7 @@ class Edit:
             patch: Any = _at(obj, field)
             for key in reversed(field):
                 patch = {key: patch}
-            cluster.patch(at, ref.kind, ref.name, ref.namespace or None, patch)
+            cluster.patch(*address_of(obj), patch)
             return True
         return False
 

@@ -261,12 +261,25 @@ class MemoryCluster(SimulatedServer):
                     return
 
     def logs(
-        self, name: str, namespace: str, *, container: str | None = None, tail_lines: int | None = None
+        self,
+        name: str,
+        namespace: str,
+        *,
+        container: str | None = None,
+        tail_lines: int | None = None,
+        limit_bytes: int | None = None,
+        since: str = "",
+        timestamps: bool = False,
     ) -> str:
+        # The lines have the numbers of nanoseconds as their times, all in one second.
+        del since
         with self._call("logs", Ref("", "Pod", namespace, name)):
             self._pod("read the log of", name, namespace)
             lines = self._test.logs.get((namespace, name, container), "").splitlines(keepends=True)
-            return "".join(lines if tail_lines is None else lines[max(0, len(lines) - tail_lines) :])
+            if timestamps:
+                lines = [f"2026-01-01T00:00:00.{number:09}Z {line}" for number, line in enumerate(lines)]
+            text = "".join(lines if tail_lines is None else lines[max(0, len(lines) - tail_lines) :])
+            return text.encode()[:limit_bytes].decode("utf-8", "replace")
 
     def exec(
         self,

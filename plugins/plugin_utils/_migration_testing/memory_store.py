@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ...module_utils._cluster.cluster import Event, Object, Ref
 from ...module_utils._cluster.kinds import NAMESPACE_KIND, built_in_kinds, is_of_kind
+from ...module_utils._cluster.owner_references import is_owned_by
 from ...module_utils._deep_copy import deep_copy
 from ...module_utils._dry_run.object_store import ObjectStore
 from ...module_utils._timestamp import timestamp
@@ -131,11 +132,7 @@ class MemoryStore(ObjectStore):
                     settled = False
 
     def _dependents(self, uid: str) -> list[Ref]:
-        return [
-            ref
-            for ref, obj in self.objects.items()
-            if any(owner.get("uid") == uid for owner in obj["metadata"].get("ownerReferences") or ())
-        ]
+        return [ref for ref, obj in self.objects.items() if is_owned_by(obj, uid)]
 
     def _record(self, ref: Ref, before: Object | None, after: Object | None) -> None:
         super()._record(ref, before, after)

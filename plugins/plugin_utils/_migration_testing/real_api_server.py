@@ -11,10 +11,10 @@ from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
-from ...module_utils._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref, ref_of
+from ...module_utils._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref, address_of, ref_of
 from ...module_utils._cluster.errors import Forbidden, KindNotServed, NotFound, Untypeable
 from ...module_utils._cluster.kinds import NAMESPACE_KIND
-from ...module_utils._cluster.served_versions import readable_version
+from ...module_utils._cluster.served_versions import find_object, readable_version
 from ...module_utils._errors import LifecycleError
 from .api_server import ApiServer
 from .state import api_versions_of
@@ -118,8 +118,7 @@ class RealApiServer(ApiServer):
     def _refuse_what_is_not_ours(self, objects: Sequence[Object], places: Collection[str]) -> None:
         refs = {ref: at for ref, at in api_versions_of(objects).items() if not ref.namespace}
         for ref, api_version in refs.items():
-            served = readable_version(self._cluster, api_version, ref.kind)
-            if ref not in self._known and self._cluster.get(served, ref.kind, ref.name) is not None:
+            if ref not in self._known and find_object(self._cluster, ref, api_version) is not None:
                 raise ForeignObject(
                     f"{ref} exists on this API server, and the test did not make it: test on a cluster that "
                     f"has none, or give it another name"
@@ -144,7 +143,7 @@ class RealApiServer(ApiServer):
 
     def _remove(self, doomed: Mapping[Ref, str]) -> None:
         def look() -> dict[Ref, Object]:
-            objects = {ref: self._cluster.get(at, ref.kind, ref.name) for ref, at in doomed.items()}
+            objects = {ref: self._cluster.get(*ref.in_version(at)) for ref, at in doomed.items()}
             return {ref: obj for ref, obj in objects.items() if obj is not None}
 
         _until_gone(look, self._delete)
@@ -165,10 +164,7 @@ class RealApiServer(ApiServer):
         # gets its ServiceAccount a moment after its creation.
         made = _wait(lambda: self._create(obj), f"{ref_of(obj)} can't be made")
         if "status" in obj and (made.get("status") or {}) != obj["status"]:
-            meta = obj["metadata"]
-            patch = {"status": obj["status"]}
-            place = (obj["apiVersion"], obj["kind"], meta["name"], meta.get("namespace"))
-            self._cluster.patch(*place, patch, subresource="status")
+            self._cluster.patch(*address_of(obj), {"status": obj["status"]}, subresource="status")
 
     def _create(self, obj: Object) -> Object:
         bare = {key: value for key, value in obj.items() if key != "status"}
@@ -186,10 +182,8 @@ class RealApiServer(ApiServer):
         """The remaining objects that tests, or controllers for them, have created."""
         left: dict[Ref, Object] = {}
         for ref, api_version in self._known.items():
-            served = readable_version(self._cluster, api_version, ref.kind)
-            if ref.namespace not in self._namespaces and (
-                obj := self._cluster.get(served, ref.kind, ref.name, ref.namespace or None)
-            ):
+            obj = None if ref.namespace in self._namespaces else find_object(self._cluster, ref, api_version)
+            if obj:
                 left[ref] = obj
         kinds = {(at, ref.kind) for ref, at in self._known.items() if ref.namespace} | MADE_BY_CONTROLLERS
         for namespace in self._namespaces:
@@ -200,27 +194,26 @@ class RealApiServer(ApiServer):
                         left[ref_of(obj)] = obj
         return left
 
-    def _delete(self, ref: Ref, obj: Object) -> None:
-        place = (obj["apiVersion"], ref.kind, ref.name, ref.namespace or None)
+    def _delete(self, obj: Object) -> None:
         if not obj["metadata"].get("deletionTimestamp"):
-            self._cluster.delete(*place)
+            self._cluster.delete(*address_of(obj))
         elif set(obj["metadata"].get("finalizers") or ()) - SERVED_FINALIZERS:
             # No controller removes a finalizer that a test has invented.
             with suppress(NotFound):
-                self._cluster.patch(*place, {"metadata": {"finalizers": None}})
+                self._cluster.patch(*address_of(obj), {"metadata": {"finalizers": None}})
 
 
 def _namespace(name: str) -> Ref:
     return Ref(*NAMESPACE_KIND, "", name)
 
 
-def _until_gone(look: Callable[[], Mapping[Ref, Object]], delete: Callable[[Ref, Object], None]) -> None:
+def _until_gone(look: Callable[[], Mapping[Ref, Object]], delete: Callable[[Object], None]) -> None:
     end = time.monotonic() + GOING_SECONDS
     while left := look():
         if time.monotonic() >= end:
             raise ForeignObject(f"what tests have made can't be removed: {', '.join(map(str, left))}")
-        for ref, obj in left.items():
-            delete(ref, obj)
+        for obj in left.values():
+            delete(obj)
         time.sleep(POLL_SECONDS)
 
 

@@ -144,7 +144,7 @@ class RecordedCluster(ClusterWrapper):
         return answer
 
     def _has(self, ref: Ref, api_version: str) -> bool:
-        return self._inner.get(api_version, ref.kind, ref.name, ref.namespace or None) is not None
+        return self._inner.get(*ref.in_version(api_version)) is not None
 
     def watch(self, api_version: str, kind: str, namespace: str | None = None, **how: Any) -> Iterator[Event]:
         if self._recording.hits_fault(Call("watch", api_version, kind, namespace=namespace)):

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...module_utils._cluster.cluster import Cluster, Object, Ref, ref_of
 from ...module_utils._cluster.fields.list_types import KEY_DEFAULTS
-from ...module_utils._cluster.served_versions import readable_version
+from ...module_utils._cluster.served_versions import find_object
 from ...module_utils._objects.apply.diff import changed_values
 from .attempt_record import AttemptRecord
 
@@ -32,8 +32,7 @@ def read_state(cluster: Cluster, versions: Mapping[Ref, str]) -> ClusterState:
     live: dict[Ref, Object | None] = {}
     for ref, api_version in versions.items():
         # A migration may remove the version in which the test gives an object.
-        served = readable_version(cluster, api_version, ref.kind)
-        obj = cluster.get(served, ref.kind, ref.name, ref.namespace or None)
+        obj = find_object(cluster, ref, api_version)
         live[ref] = None if obj is None or obj["metadata"].get("deletionTimestamp") else obj
     return live
 

@@ -17,7 +17,7 @@ from typing import Any
 from ...module_utils._errors import LifecycleError
 from ...module_utils._release.limits import LIMITS_SPEC
 from ...module_utils._runs.records.record_schema import API_VERSION
-from ...module_utils._tasks.plan import DEFINITION, PLAN_FILE_SPEC, RUN_SPEC
+from ...module_utils._tasks.plan import DEFINITION, PLAN_FILE_SPEC, ROLLOUT_SPEC, RUN_SPEC
 from ...module_utils._tasks.shared.shared_options import DEPLOY_SPEC, PRUNE_ALLOW
 from ...module_utils._timestamp import timestamp
 
@@ -31,7 +31,7 @@ SECRET_OPTIONS = ("overrides", "migration_variables")
 PLAN_OPTIONS = tuple(
     name
     for name in DEFINITION.argument_spec
-    if name not in (*SECRET_OPTIONS, *LIMITS_SPEC, *PLAN_FILE_SPEC, *RUN_SPEC)
+    if name not in (*SECRET_OPTIONS, *LIMITS_SPEC, *PLAN_FILE_SPEC, *RUN_SPEC, *ROLLOUT_SPEC)
 )
 """Options that a plan keeps, so that they need not be given again; none of them holds a secret."""
 RUN_OPTIONS = tuple(

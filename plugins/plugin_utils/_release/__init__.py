@@ -3,6 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A release's files on the controller: finds, fetches, reads and renders them.
 
-Public modules: `cache`, `catalog`, `contained_files`, `download`, `fingerprint`, `loader`, `source`,
-`version`, `yaml_files`.
+Public modules: `cache`, `catalog`, `component_list`, `contained_files`, `download`, `fingerprint`, `loader`,
+`programs`, `release_digest`, `source`, `version`, `yaml_files`.
 """

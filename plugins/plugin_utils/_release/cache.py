@@ -1,19 +1,21 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rendered releases, stored for one run of ansible-playbook: the plan renders, the phases after it read."""
+"""Rendered releases and charts, stored for one run of ansible-playbook, so that its hosts share them."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO
 
-from ...module_utils._release.bundle import read_bundle_file, write_bundle_file
+from ...module_utils._release.bundle import read_bundle_file, write_bundle_file, write_private
 from ...module_utils._release.model import Release
 
 SILENT_SECONDS = 3.0
@@ -22,15 +24,15 @@ LOOK_SECONDS = 0.05
 
 
 class ReleaseCache:
-    """Bundles in a folder that ansible-playbook removes at its end, each named by the release's fingerprint.
+    """Files in a folder that ansible-playbook removes at its end, which only their owner can read.
 
-    The workers of several hosts share it. If several need the same release at the same time, one renders it
-    and the others wait.
+    The workers of several hosts share it. If several need the same file at the same time, one renders it
+    and the others wait. A rendered release is a bundle, named by the release's fingerprint.
 
     Args:
-        folder: of the bundles.
+        folder: of the files.
         report: called with a sentence for people when a wait becomes long.
-        before_writing: called with the folder before a bundle is written there.
+        before_writing: called with the folder before a file is written there.
     """
 
     def __init__(
@@ -68,14 +70,30 @@ class ReleaseCache:
             stored = _release_in(bundle)
             if stored is None or not enough(stored):
                 stored = read(stored)
-                self._write(bundle, stored)
+                self._write(bundle, partial(write_bundle_file, stored))
         return stored
 
-    def _write(self, bundle: Path, release: Release) -> None:
+    def output(self, key: str, run: Callable[[], str]) -> str:
+        """The output of a program, which runs once for all hosts.
+
+        Args:
+            key: names everything that the output depends on.
+            run: runs the program. Its exceptions are passed on.
+        """
+        path = self._folder / f"kyma-output-{hashlib.sha256(key.encode()).hexdigest()}.txt"
+        if not path.exists():
+            with self._locked(path.with_suffix(".lock")):
+                if not path.exists():
+                    text = run()
+                    self._write(path, partial(write_private, content=text.encode()))
+        return path.read_bytes().decode()
+
+    def _write(self, path: Path, write: Callable[[Path], None]) -> None:
+        """Write a file, which other hosts see only when it is complete."""
         self._before_writing(self._folder)
-        unfinished = bundle.with_suffix(f".{os.getpid()}")
-        write_bundle_file(release, unfinished)
-        unfinished.replace(bundle)
+        unfinished = path.with_suffix(f".{os.getpid()}")
+        write(unfinished)
+        unfinished.replace(path)
 
     @contextlib.contextmanager
     def _locked(self, path: Path) -> Iterator[None]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from ...module_utils._cluster.cluster import Object
@@ -19,6 +19,7 @@ from ...module_utils._threads import map_in_threads
 from .helm import helm_version
 from .layout import Chart, ComponentSource, Layout
 from .problems import ProblemCollector
+from .programs import Outputs, run_always
 from .rendering import Renderer, read_files
 from .source import Source
 from .source_hash import component_source_hash, files_source_hash
@@ -32,10 +33,11 @@ def ignore_count(_done: int, _total: int) -> None:
     """Report nothing."""
 
 
+@dataclass(frozen=True)
 class Contents:
     """Reads and renders the contents of components.
 
-    Args:
+    Attributes:
         source: the place of the release.
         layout: of the release.
         helm_binary: the helm binary.
@@ -43,39 +45,31 @@ class Contents:
         skip: sources of components that need not be read if they have not changed.
         earlier: the same release with the parts that were read before.
         on_read: called before and after the reading of each component, by several threads.
+        outputs: returns outputs of programs that are known.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        layout: Layout,
-        helm_binary: str,
-        findings: ProblemCollector,
-        skip: Mapping[str, str],
-        earlier: Release | None,
-        on_read: OnRead = ignore_count,
-    ) -> None:
-        self._source = source
-        self._layout = layout
-        self._helm_binary = helm_binary
-        self._findings = findings
-        self._skip = skip
-        self._earlier = earlier
-        self._on_read = on_read
+    source: Source
+    layout: Layout
+    helm_binary: str
+    findings: ProblemCollector
+    skip: Mapping[str, str]
+    earlier: Release | None
+    on_read: OnRead = ignore_count
+    outputs: Outputs = run_always
 
     def crds(self) -> Content:
         """The CRDs, read only if necessary."""
-        if self._earlier is not None and self._earlier.crds.is_read:
-            return self._earlier.crds
-        source = files_source_hash(self._layout.crd_files(), self._source.root, self._source.limits)
+        if self.earlier is not None and self.earlier.crds.is_read:
+            return self.earlier.crds
+        source = files_source_hash(self.layout.crd_files(), self.source.root, self.source.limits)
         unread = Content((), source_hash=source.digest, has_namespaces=source.has_namespaces, is_read=False)
-        return unread if self._skip else self.read_crds(unread)
+        return unread if self.skip else self.read_crds(unread)
 
     def read_crds(self, crds: Content) -> Content:
         """The CRDs, read."""
         if crds.is_read:
             return crds
-        return self._read_content(read_files(self._layout.crd_files(), self._source), crds)
+        return self._read_content(read_files(self.layout.crd_files(), self.source), crds)
 
     def read_all(
         self,
@@ -90,10 +84,10 @@ class Contents:
         unread = {
             entry.name: content
             for entry in rest
-            if (content := self._findings.attempt(partial(self._unread, entry, sources, values, crds), None))
+            if (content := self.findings.attempt(partial(self._unread, entry, sources, values, crds), None))
         }
         contents |= {
-            name: one for name, one in unread.items() if self._skip.get(name) == one.source_hash != ""
+            name: one for name, one in unread.items() if self.skip.get(name) == one.source_hash != ""
         }
         rest = [entry for entry in rest if entry.name in unread and entry.name not in contents]
         served: Sequence[str] = ()
@@ -102,17 +96,17 @@ class Contents:
             served = served_by(crds.objects)
         renderer = self._renderer(values, served)
         if rest:
-            self._on_read(0, len(rest))
+            self.on_read(0, len(rest))
         numbers = itertools.count(1)
 
         def render(entry: ComponentEntry) -> Callable[[], ManifestCollection]:
-            reading = renderer.render(entry, sources[entry.name])
-            self._on_read(next(numbers), len(rest))
+            reading = renderer.render(entry, sources[entry.name], unread[entry.name].source_hash)
+            self.on_read(next(numbers), len(rest))
             return reading
 
         readings = map_in_threads(render, rest, threads=2 * (os.cpu_count() or 1))
         if rest:
-            self._on_read(len(rest), len(rest))
+            self.on_read(len(rest), len(rest))
         for entry, read in zip(rest, readings, strict=True):
             contents[entry.name] = self._read_content(read(), unread[entry.name])
         return contents, crds
@@ -124,10 +118,10 @@ class Contents:
         return self._read_content(self._renderer(values, served).render(entry, source)(), unread)
 
     def _renderer(self, values: UserValues, served: Sequence[str]) -> Renderer:
-        return Renderer(self._source, values, served, self._helm_binary)
+        return Renderer(self.source, values, served, self.helm_binary, self.outputs)
 
     def _already_read(self, entries: Sequence[ComponentEntry]) -> dict[str, Content]:
-        known = self._earlier.content if self._earlier is not None else {}
+        known = self.earlier.content if self.earlier is not None else {}
         return {e.name: known[e.name] for e in entries if e.name in known and known[e.name].is_read}
 
     def _unread(
@@ -138,15 +132,15 @@ class Contents:
             sources[entry.name],
             values=values.for_component(entry.name),
             crds=crds.source_hash,
-            helm_version=lambda: helm_version(self._helm_binary),
-            root=self._source.root,
-            limits=self._source.limits,
+            helm_version=lambda: helm_version(self.helm_binary, self.outputs),
+            root=self.source.root,
+            limits=self.source.limits,
         )
         return Content((), source_hash=source.digest, has_namespaces=source.has_namespaces, is_read=False)
 
     def _read_content(self, collected: ManifestCollection, unread: Content) -> Content:
-        self._findings.problems += collected.problems
-        self._findings.warnings += collected.warnings
+        self.findings.problems += collected.problems
+        self.findings.warnings += collected.warnings
         return replace(unread, objects=tuple(collected.objects), hooks=tuple(collected.hooks), is_read=True)
 
 

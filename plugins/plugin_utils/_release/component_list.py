@@ -28,7 +28,9 @@ _ROLE = re.compile(r"\w[\w-]*(\.\w+)*", re.ASCII)
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _GROUP = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+")
 _NAMED = re.compile(r"^[^#\n]*?\bname[\"']?\s*:\s*[\"']?([a-z0-9][-a-z0-9]*)", re.MULTILINE)
-_DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
+_DURATION = re.compile(
+    r"(?:(\d+(?:\.\d+)?)d)?(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?"
+)
 
 
 @dataclass(frozen=True)
@@ -62,12 +64,12 @@ def read_component_list(text: str, file: str) -> tuple[ComponentList, tuple[Prob
 
 
 def seconds_of(duration: str) -> float | None:
-    """Seconds of ``600``, ``90s``, ``10m`` or ``1h30m``; None for other texts, and if not positive."""
+    """Seconds of ``600``, ``90s``, ``1h30m`` or ``2d``; None for other texts, and if not positive."""
     match = _DURATION.fullmatch(duration)
     if not match:
         return None
-    hours, minutes, seconds = (float(part or 0) for part in match.groups())
-    return hours * 3600 + minutes * 60 + seconds or None
+    days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
+    return days * 86400 + hours * 3600 + minutes * 60 + seconds or None
 
 
 def is_outside(path: str) -> bool:

@@ -19,6 +19,7 @@ from .contained_files import files_inside, open_inside, read_inside
 from .helm import helm_version
 from .kustomize import kustomize_version
 from .layout import CHART, KUSTOMIZATIONS, Layout, layout_of
+from .programs import Outputs, run_always
 from .source import archive_name, directory_source, file_digest, is_url, local_path, pinned_digest
 from .version import version_in_name
 
@@ -29,11 +30,13 @@ REST_SECONDS = 2.0
 _MISSING = b"\0"
 """Stands for a file that can't be read: text has no such character."""
 
-_remembered: dict[tuple[int, ...], str] = {}
-"""The digests of files that this process has read, by which file and which state of it that was."""
+FileState = tuple[int, int, int, int, int]
+"""Which file it is, and which state of it: device, inode, size, and when it was written and changed."""
+_remembered: dict[FileState, str] = {}
+"""The digests of files that this process has read."""
 
 
-def fingerprint(request: ReleaseRequest) -> str:
+def fingerprint(request: ReleaseRequest, outputs: Outputs = run_always) -> str:
     """sha256 over everything that the rendering depends on; it becomes ``Release.digest``.
 
     It covers every file that the conventions may find, profile, version, the user's values, and the versions
@@ -41,6 +44,10 @@ def fingerprint(request: ReleaseRequest) -> str:
     them. The place of the release does not go into it, so that all machines agree. If a tool or a file of the
     user's is missing, the digest differs from that of every deployed release; the reading then reports what
     is missing.
+
+    Args:
+        request: the place of the release, and how to render it.
+        outputs: returns outputs of programs that are known.
 
     Raises:
         ReleaseError: there is no such release.
@@ -57,12 +64,12 @@ def fingerprint(request: ReleaseRequest) -> str:
     pinned = pinned_digest(request)
     path = None if is_url(request.source) else local_path(request)
     if path and path.is_dir():
-        _add_directory(digest, path, request, own_list)
+        _add_directory(digest, path, request, own_list, outputs)
     else:
         digest.add("archive", file_digest(path) if path else pinned)
         digest.add("version", request.version or version_in_name(archive_name(request)))
         # The archive is not unpacked for this, so it may need any of them.
-        digest.add("helm", _version(helm_version, request.helm_binary))
+        digest.add("helm", _version(helm_version, request.helm_binary, outputs))
         digest.add("kustomize", _version(kustomize_version))
     return digest.hex()
 
@@ -79,7 +86,9 @@ def files_of(place: Path, root: Path) -> Iterator[Path]:
         raise unreadable(Path(error.filename or place), error) from error
 
 
-def _add_directory(digest: Digest, root: Path, request: ReleaseRequest, own_list: bytes) -> None:
+def _add_directory(
+    digest: Digest, root: Path, request: ReleaseRequest, own_list: bytes, outputs: Outputs
+) -> None:
     digest.add("version", request.version or directory_source(root, request).version())
     layout = layout_of(root)
     files = [file for place in layout.relevant() for file in files_of(place, root)]
@@ -92,7 +101,7 @@ def _add_directory(digest: Digest, root: Path, request: ReleaseRequest, own_list
         # relative_to takes longer than all of the reading.
         digest.add(str(file)[start:], digest_of(file, root))
     if CHART in names:
-        digest.add("helm", _version(helm_version, request.helm_binary))
+        digest.add("helm", _version(helm_version, request.helm_binary, outputs))
     if names.intersection(KUSTOMIZATIONS):
         digest.add("kustomize", _version(kustomize_version))
 
@@ -109,7 +118,7 @@ def _user_file(file: str) -> bytes:
         return _MISSING
 
 
-def _version(ask: Callable[..., str], *arguments: str) -> str:
+def _version(ask: Callable[..., str], *arguments: object) -> str:
     try:
         return ask(*arguments)
     except ReleaseError:
@@ -134,15 +143,23 @@ def digest_of(path: Path, root: Path) -> str:
 
 
 def _digest_of(file: BufferedReader) -> str:
-    state = os.fstat(file.fileno())
-    changed = max(state.st_mtime_ns, state.st_ctime_ns)
-    key = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
-    known = _remembered.get(key)
+    state = file_state(os.fstat(file.fileno()))
+    known = _remembered.get(state)
     if known is None:
         known = read_digest(file)
-        if time.time_ns() - changed > REST_SECONDS * 1e9:
-            _remembered[key] = known
+        if not is_recent(state):
+            _remembered[state] = known
     return known
+
+
+def file_state(status: os.stat_result) -> FileState:
+    """Which file it is, and which state of it."""
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def is_recent(state: FileState) -> bool:
+    """Whether a file was written so recently that another write may leave its state the same."""
+    return time.time_ns() - max(state[3:]) <= REST_SECONDS * 1e9
 
 
 def read_digest(file: BufferedReader) -> str:

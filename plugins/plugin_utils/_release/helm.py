@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,16 +19,20 @@ from ...module_utils._release.limits import DEFAULT_LIMITS, Limits
 from ...module_utils._release.release_error import release_error
 from ...module_utils._text import one_line
 from .layout import Chart
-from .programs import ProgramFailed, ProgramMissing, run_program
+from .programs import Outputs, ProgramFailed, ProgramMissing, run_always, run_program
 
 _SHORTEST_SECRET = 6
 """Characters; to hide what is shorter would leave of a message what nobody understands."""
 _SOURCE = re.compile(r"^# Source: [^/\n]+/(.+)$", re.MULTILINE)
-_PLACE = re.compile(r"\b[\w.-]+/((?:charts|templates|crds)/[^\s:()\"'<>]+)(?::(\d+))?(?::(\d+))?")
+_PLACE = re.compile(r"(?<![\w.-])[\w.-]+/((?:charts|templates|crds)/[^\s:()\"'<>]+)(?::(\d+))?(?::(\d+))?")
 _ADVICE = "install Helm 3 or 4, or name its binary in helm_binary (kyma_helm_binary)"
+PACKED = ".tgz"
+"""The name of a packed chart ends with it."""
+TEMPLATES = (".yaml", ".yml", ".tpl", ".txt", PACKED)
+"""What may be a template outside of the folder for them, by the end of its name."""
 _VARYING = re.compile(
     rb"\b(rand(Alpha|AlphaNum|Numeric|Ascii|Bytes|Int)|gen(CA|SelfSignedCert|SignedCert|PrivateKey)\w*"
-    rb"|uuidv4|htpasswd|bcrypt|encryptAES|shuffle)\b|[({|]-?\s*now\b"
+    rb"|uuidv4|htpasswd|bcrypt|encryptAES|shuffle|getHostByName)\b|[({|]-?\s*now\b"
 )
 
 
@@ -43,19 +49,33 @@ class Rendering:
     place: Callable[[int], tuple[str, int]]
 
 
-def helm_version(binary: str) -> str:
+def helm_version(binary: str, outputs: Outputs = run_always) -> str:
     """The version of the helm binary, e.g. ``v4.3.0``.
+
+    Args:
+        binary: its name or path.
+        outputs: returns outputs that are known.
 
     Raises:
         ReleaseError: helm is missing or too old.
     """
-    version = _ask_version(binary)
+    version = _known_version(binary, outputs)
     if version.startswith(("v1.", "v2.")):
         raise release_error(f"{binary} is Helm {version}, and Helm charts need version 3 or 4: {_ADVICE}")
     return version
 
 
 @lru_cache
+def _known_version(binary: str, outputs: Outputs) -> str:
+    place = shutil.which(binary)
+    if place is None:
+        return _ask_version(binary)
+    file = Path(place).stat()
+    # Another binary may take its place while ansible-playbook runs.
+    key = ("helm version", place, file.st_dev, file.st_ino, file.st_size, file.st_ctime_ns)
+    return outputs(repr(key), lambda: _ask_version(binary))
+
+
 def _ask_version(binary: str) -> str:
     try:
         return run_program([binary, "version", "--template", "{{ .Version }}"]).strip()
@@ -75,6 +95,8 @@ def render_chart(
     api_versions: Iterable[str],
     binary: str,
     limits: Limits = DEFAULT_LIMITS,
+    source_hash: str = "",
+    outputs: Outputs = run_always,
 ) -> Rendering:
     """Render a chart for a component.
 
@@ -87,6 +109,8 @@ def render_chart(
         api_versions: entries of ``.Capabilities.APIVersions`` in addition to Kubernetes' own.
         binary: the helm binary.
         limits: of time, memory and output.
+        source_hash: of the chart, its values and the tools; empty if each rendering may differ.
+        outputs: returns outputs that are known.
 
     Raises:
         ReleaseError: Helm failed; the message has its error, with the template and line if it names one.
@@ -98,8 +122,12 @@ def render_chart(
     command += ["--values", "-"]
     for version in api_versions:
         command += ["--api-versions", version]
+
+    def render() -> str:
+        return run_program(command, limits=limits, stdin=json.dumps(values))
+
     try:
-        text = run_program(command, limits=limits, stdin=json.dumps(values))
+        text = outputs(f"helm template {source_hash}", render) if source_hash else render()
     except (ProgramFailed, ProgramMissing) as error:
         error_text = _without_values(str(error), values).replace(str(chart.folder), shown)
         file, line, column, message = explain_helm_error(error_text, shown)
@@ -143,19 +171,23 @@ def explain_helm_error(error: str, shown: str) -> tuple[str, int, int, str]:
 
 
 def may_vary(folder: Path) -> bool:
-    """Whether a chart's files name a function that returns something different each time."""
+    """Whether a chart's files name a function that returns something different each time, or may do so."""
     return any(
-        _VARYING.search(path.read_bytes())
+        path.suffix == PACKED or _VARYING.search(path.read_bytes())
         for path in folder.rglob("*")
-        if path.suffix in (".yaml", ".yml", ".tpl", ".txt") and path.is_file()
+        if (path.suffix in TEMPLATES or "templates" in path.relative_to(folder).parts) and path.is_file()
     )
 
 
 def _places(text: str, shown: str) -> Callable[[int], tuple[str, int]]:
-    sources = [(text.count("\n", 0, match.start()) + 1, match[1]) for match in _SOURCE.finditer(text)]
+    starts, files, line, position = [0], [shown], 1, 0
+    for match in _SOURCE.finditer(text):
+        line += text.count("\n", position, match.start())
+        position = match.start()
+        starts.append(line)
+        files.append(f"{shown}/{match[1]}")
 
     def place(line: int) -> tuple[str, int]:
-        files = [file for at, file in sources if at <= line]
-        return (f"{shown}/{files[-1]}", 0) if files else (shown, 0)
+        return files[bisect_right(starts, line) - 1], 0
 
     return place

@@ -6,18 +6,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 from ...module_utils._redaction import without_login
 from ...module_utils._release.model import ComponentEntry, Content, Release, ReleaseRequest
-from ...module_utils._release.release_error import Problem, ReleaseError, release_error
+from ...module_utils._release.release_error import MOST_SHOWN, Problem, ReleaseError, release_error
+from ...module_utils._text import first_of
 from .component_contents import Contents, OnRead, ignore_count
 from .component_list import ComponentList, read_component_list
 from .fingerprint import fingerprint
 from .layout import Chart, ComponentSource, layout_of
 from .problems import ProblemCollector
 from .profiles import choose_profile
+from .programs import Outputs, run_always
 from .release_file import ReleaseDeclaration, parse_release_file
 from .source import Source, open_source
 from .values import UserValues, read_user_values
@@ -33,6 +36,7 @@ def load_release(
     earlier: Release | None = None,
     digest: str = "",
     on_read: OnRead = ignore_count,
+    outputs: Outputs = run_always,
 ) -> Release:
     """Read a release and render it for a profile and the user's values, without access to a cluster.
 
@@ -43,18 +47,33 @@ def load_release(
         earlier: the same release with the parts that were read before; they do not change.
         digest: its fingerprint, if known.
         on_read: called before and after the reading of each component, by several threads.
+        outputs: returns outputs of programs that are known.
 
     Raises:
         ReleaseError: the release has errors, each with file and line; or it has changed meanwhile.
     """
-    digest = digest or fingerprint(request)
+    # Imported here, because a plan with nothing to do reads no release.
+    from .release_digest import tree_digest
+
+    digest = digest or fingerprint(request, outputs)
     with open_source(request) as source:
-        release = _Loading(request, source, skip or {}, earlier, on_read).release(digest)
-    if fingerprint(request) != digest:
+        release = _Loading(request, source, skip or {}, earlier, on_read, outputs).release(digest)
+        of_files = earlier.release_digest if earlier else tree_digest(source.root, request.limits, outputs)
+    if fingerprint(request, outputs) != digest:
         raise release_error(
             "its files changed while they were read: try again when they rest", without_login(request.source)
         )
-    return release
+    return replace(release, release_digest=of_files)
+
+
+def load_version(request: ReleaseRequest) -> str:
+    """The version of a release.
+
+    Raises:
+        ReleaseError: its description has errors, or nothing says which version it is.
+    """
+    with open_source(request) as source:
+        return _Loading(request, source).version()
 
 
 def load_component(request: ReleaseRequest, name: str) -> Content:
@@ -94,6 +113,7 @@ class _Loading:
         skip: Mapping[str, str] | None = None,
         earlier: Release | None = None,
         on_read: OnRead = ignore_count,
+        outputs: Outputs = run_always,
     ) -> None:
         self._request = request
         self._source = source
@@ -101,12 +121,12 @@ class _Loading:
         # Content that was read before has the same warnings as before.
         self._findings = ProblemCollector(warnings=list(earlier.warnings) if earlier else [])
         self._contents = Contents(
-            source, self._layout, request.helm_binary, self._findings, skip or {}, earlier, on_read
+            source, self._layout, request.helm_binary, self._findings, skip or {}, earlier, on_read, outputs
         )
 
     def release(self, digest: str) -> Release:
         declared = self._findings.attempt(self._declared, ReleaseDeclaration())
-        version = self._findings.attempt(lambda: self._version(declared.version), "")
+        version = self._findings.attempt(lambda: self._version(declared), "")
         values = self._findings.attempt(
             lambda: read_user_values(self._request.values_files, self._request.overrides), UserValues()
         )
@@ -130,8 +150,13 @@ class _Loading:
             crds=crds,
             upgrades_from=declared.upgrades_from,
             kubernetes=declared.kubernetes,
-            warnings=tuple(dict.fromkeys(self._findings.warnings)),
+            warnings=tuple(
+                first_of(list(dict.fromkeys(self._findings.warnings)), MOST_SHOWN, "more warnings")
+            ),
         )
+
+    def version(self) -> str:
+        return self._version(self._declared())
 
     def component(self, name: str) -> Content:
         listed = self._components()
@@ -157,8 +182,8 @@ class _Loading:
         path = self._layout.release_file()
         return parse_release_file(self._text(path), self._source.show(path)) if path else ReleaseDeclaration()
 
-    def _version(self, declared: str) -> str:
-        given = self._request.version.removeprefix("v")
+    def _version(self, release_file: ReleaseDeclaration) -> str:
+        declared, given = release_file.version, self._request.version.removeprefix("v")
         if given and not is_version(given):
             raise release_error(f"{given!r} is not a version of a release")
         if given and declared and not are_same_version(given, declared):

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import selectors
 import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from ...module_utils._release.limits import DEFAULT_LIMITS, MEGABYTE, Limits, beyond
 
@@ -30,6 +33,15 @@ _LOOK_SECONDS = 0.1
 """How often to look whether the program has ended, as its children may hold its output open."""
 
 
+Outputs = Callable[[str, Callable[[], str]], str]
+"""Returns the output of a program: the known one for a key, or else that of the function, which runs it."""
+
+
+def run_always(_key: str, run: Callable[[], str]) -> str:
+    """The output of a program, which runs each time."""
+    return run()
+
+
 class ProgramFailed(Exception):
     """A program that failed or exceeded a limit; the message is its standard error, or names the limit."""
 
@@ -38,14 +50,27 @@ class ProgramMissing(Exception):
     """The program does not exist on this machine."""
 
 
+@dataclass(frozen=True)
+class CompletedProgram:
+    """A program that has ended: its exit status, its output, and its standard error."""
+
+    status: int
+    output: str
+    errors: str
+
+
 def run_program(
-    command: Sequence[str], *, limits: Limits = DEFAULT_LIMITS, stdin: str = "", user_home: bool = False
+    command: Sequence[str],
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    stdin: str = "",
+    more_environment: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """The output of a program.
 
     It gets its own environment with an empty home: no KUBECONFIG, no HELM_* and no settings of the user. So
-    it can reach no cluster, and its output is the same on every machine. With ``user_home`` it sees the
-    settings in the user's home. No process that it has started is left when it ends.
+    it can reach no cluster, and its output is the same on every machine, unless ``more_environment`` says
+    otherwise. No process that it has started is left when it ends.
 
     Raises:
         ProgramMissing: the program does not exist, or may not be run.
@@ -53,16 +78,30 @@ def run_program(
     """
     with tempfile.TemporaryDirectory(prefix="kyma-home-") as home:
         environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-        environment |= {"HOME": str(Path.home()) if user_home else home, "LC_ALL": "C.UTF-8"}
+        environment |= {"HOME": home, "LC_ALL": "C.UTF-8", **more_environment}
         # Programs in Go then free memory before they reach the limit.
         environment["GOMEMLIMIT"] = f"{limits.memory_mb * 3 // 4}MiB"
-        environment[_MARK] = home
-        with _started(command, environment) as process:
-            output, errors = _exchange(process, command[0], stdin.encode(), limits)
-    if process.returncode:
-        error = errors.decode(errors="replace").strip()
-        raise ProgramFailed(error or f"{command[0]} ended with status {process.returncode}")
-    return output.decode(errors="replace")
+        completed = complete_program(command, environment, limits=limits, stdin=stdin)
+    if completed.status:
+        error = completed.errors.strip()
+        raise ProgramFailed(error or f"{command[0]} ended with status {completed.status}")
+    return completed.output
+
+
+def complete_program(
+    command: Sequence[str], environment: Mapping[str, str], *, limits: Limits, stdin: str = ""
+) -> CompletedProgram:
+    """Run a program to its end, whatever its exit status is; no process that it has started is left then.
+
+    Raises:
+        ProgramMissing: the program does not exist, or may not be run.
+        ProgramFailed: it exceeded the limit of time or output.
+    """
+    marked = {**environment, _MARK: secrets.token_hex()}
+    with _started(command, marked) as process:
+        output, errors = _exchange(process, command[0], stdin.encode(), limits)
+    texts = (data.decode(errors="replace") for data in (output, errors))
+    return CompletedProgram(process.returncode, *texts)
 
 
 @contextmanager

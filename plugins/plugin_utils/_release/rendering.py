@@ -15,6 +15,8 @@ from ...module_utils._release.release_error import ReleaseError
 from .helm import may_vary, render_chart
 from .kustomize import render_kustomization
 from .layout import Chart, ComponentSource, Kustomization, Manifests
+from .programs import Outputs, run_always
+from .schema_references import foreign_schema_references
 from .source import Source
 from .values import UserValues
 
@@ -28,17 +30,26 @@ class Renderer:
         values: the user's values.
         api_versions: the kinds that the release's own CRDs will serve, for charts that ask.
         helm_binary: the helm binary.
+        outputs: returns outputs of programs that are known.
     """
 
     source: Source
     values: UserValues
     api_versions: Sequence[str]
     helm_binary: str
+    outputs: Outputs = run_always
 
-    def render(self, entry: ComponentEntry, content: ComponentSource) -> Callable[[], ManifestCollection]:
+    def render(
+        self, entry: ComponentEntry, content: ComponentSource, source_hash: str = ""
+    ) -> Callable[[], ManifestCollection]:
         """Run the program that renders a component; the returned function reads its objects.
 
         The two steps are separate, because programs run in parallel and reading in Python does not.
+
+        Args:
+            entry: of the component list.
+            content: its place.
+            source_hash: of its content; empty if unknown.
         """
         if isinstance(content, Manifests):
             return lambda: read_files(content.files, self.source, entry.namespace)
@@ -46,14 +57,20 @@ class Renderer:
             if isinstance(content, Kustomization):
                 text = render_kustomization(content.folder, self.source)
                 return lambda: _read(text, self.source.show(content.folder), entry.namespace)
-            return self._chart(entry, content)
+            return self._chart(entry, content, source_hash)
         except ReleaseError as error:
             failed = ManifestCollection(problems=list(error.problems))
             return lambda: failed
 
-    def _chart(self, entry: ComponentEntry, chart: Chart) -> Callable[[], ManifestCollection]:
+    def _chart(
+        self, entry: ComponentEntry, chart: Chart, source_hash: str
+    ) -> Callable[[], ManifestCollection]:
         shown = self.source.show(chart.folder)
         private = self.source.private_copy(chart.folder)
+        root = self.source.root if private == chart.folder else private
+        if problems := foreign_schema_references(private, root, shown, self.source.limits):
+            raise ReleaseError(problems)
+        varies = may_vary(chart.folder)
         chart = Chart(private, tuple(private / file.relative_to(chart.folder) for file in chart.values))
 
         def rendering() -> Callable[[], ManifestCollection]:
@@ -66,11 +83,13 @@ class Renderer:
                 api_versions=self.api_versions,
                 binary=self.helm_binary,
                 limits=self.source.limits,
+                source_hash="" if varies else source_hash,
+                outputs=self.outputs,
             )
             return lambda: _read(output.text, shown, entry.namespace, output.place)
 
         first = rendering()
-        if not may_vary(chart.folder):
+        if not varies:
             return first
         second = rendering()
 

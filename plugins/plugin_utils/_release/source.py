@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import os
 import tarfile
 import tempfile
 from collections.abc import Iterator
@@ -18,19 +16,16 @@ from threading import Lock
 from urllib.parse import urlsplit
 
 from ...module_utils._redaction import without_login
-from ...module_utils._release.limits import DEFAULT_LIMITS, MEGABYTE, Limits, beyond
+from ...module_utils._release.limits import DEFAULT_LIMITS, Limits
 from ...module_utils._release.model import ReleaseRequest
 from ...module_utils._release.release_error import release_error
+from .archive import open_archive
 from .contained_files import copy_inside, read_inside
 from .download import download
 from .layout import TELLING
 from .version import version_in_name, version_of_checkout
 
 _ARCHIVES = (".tar.gz", ".tgz")
-_LONGEST_READ, _LONGEST_NAMES = 64 * 1024, 8192
-"""Bytes of a header that tarfile reads at once, and characters of a member's name and link."""
-_MEMBER = 4096
-"""Bytes of headers and padding of an ordinary member."""
 _CHECKSUM_FORM = "sha256:<64 hexadecimal digits>"
 
 
@@ -197,9 +192,7 @@ def _unpack(archive: Path, folder: Path, label: str, whole: bool, limits: Limits
             "this Python can't unpack archives safely: take 3.11.4 or newer, or unpack it yourself", label
         )
     try:
-        with _LimitedFile(archive) as unzipped, tarfile.open(fileobj=unzipped, mode="r:") as tar:
-            unzipped.limits = limits
-            members = _limited(tar, limits)
+        with archive.open("rb") as file, open_archive(file, limits) as (tar, members):
             tar.extractall(folder, members if whole else _telling(members), filter="data")
     except tarfile.FilterError as error:
         raise release_error(f"the archive is not safe to unpack: {error}", label) from error
@@ -208,59 +201,6 @@ def _unpack(archive: Path, folder: Path, label: str, whole: bool, limits: Limits
         raise release_error(f"the archive can't be unpacked: {error}", label) from error
     entries = list(folder.iterdir()) if folder.is_dir() else []
     return entries[0] if len(entries) == 1 and entries[0].is_dir() else folder
-
-
-class _TooLarge(tarfile.TarError):
-    """An archive that exceeds a limit."""
-
-
-class _LimitedFile(gzip.GzipFile):
-    """The unzipped content of an archive, which ends with an error where it exceeds a limit.
-
-    The header of a member may claim any length, and tarfile reads all of it at once.
-    """
-
-    limits = DEFAULT_LIMITS
-
-    def read(self, size: int | None = -1) -> bytes:
-        """The next bytes."""
-        if size is None or not 0 <= size <= _LONGEST_READ:
-            raise _TooLarge("it has a header that is too long")
-        self._check(super().seek(0, os.SEEK_CUR) + size)
-        return super().read(size)
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        """Go to a position."""
-        self._check(offset)
-        return super().seek(offset, whence)
-
-    def _check(self, position: int) -> None:
-        # Each member has a header, and is padded.
-        if position > self.limits.archive_mb * MEGABYTE + self.limits.archive_files * _MEMBER:
-            raise _TooLarge(f"it has {beyond('archive_mb', self.limits.archive_mb)}")
-
-
-def _limited(tar: tarfile.TarFile, limits: Limits) -> Iterator[tarfile.TarInfo]:
-    """The members of an archive, up to the limits."""
-    size = count = 0
-    folders: set[int] = set()
-    for member in tar:
-        if len(member.name) + len(member.linkname) > _LONGEST_NAMES:
-            raise _TooLarge("it has a name that is too long")
-        size += member.size
-        count += not member.isdir()
-        place = f"{member.name}/" if member.isdir() else member.name
-        # tarfile makes the folders that a name has, also those without a member.
-        while (place := place.rpartition("/")[0]) and hash(place) not in folders:
-            folders.add(hash(place))
-        if count + len(folders) > limits.archive_files:
-            raise _TooLarge(f"it has {beyond('archive_files', limits.archive_files, 'files')}")
-        if size > limits.archive_mb * MEGABYTE:
-            raise _TooLarge(f"it has {beyond('archive_mb', limits.archive_mb)}")
-        # They would stay in memory for all members.
-        member.pax_headers = {}
-        tar.pax_headers = {}
-        yield member
 
 
 def _telling(members: Iterator[tarfile.TarInfo]) -> Iterator[tarfile.TarInfo]:

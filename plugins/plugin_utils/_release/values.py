@@ -12,8 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any
+
+from ansible.utils.vars import merge_hash
 
 from ...module_utils._release.release_error import Problem, ReleaseError, release_error
 from ...module_utils._release.yaml_documents import read_documents
@@ -75,15 +78,8 @@ def parse_override(override: str) -> Values:
 
 def merge_values(layers: Iterable[Mapping[str, Any]]) -> Values:
     """Mappings merged as in Helm: mappings are merged, all else is replaced."""
-    result: Values = {}
-    for layer in layers:
-        for key, value in layer.items():
-            before = result.get(key)
-            if isinstance(value, dict):
-                result[key] = merge_values([before if isinstance(before, dict) else {}, value])
-            else:
-                result[key] = value
-    return result
+    merged: Values = reduce(merge_hash, layers, {})
+    return merged
 
 
 @dataclass(frozen=True)

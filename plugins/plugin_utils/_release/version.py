@@ -6,13 +6,17 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path
 
-from ...module_utils._release.limits import Limits
+from ...module_utils._release.limits import DEFAULT_LIMITS, Limits
+from .contained_files import read_inside
 from .programs import ProgramFailed, ProgramMissing, run_program
 
 _NAMED = re.compile(r"(?:kyma[-_])?(?:release[-_])?v?(\d+\.\d+(?:\.\d+)?(?:[-.]?(?:alpha|beta|rc)[-.]?\d+)?)")
 _GIT_LIMITS = Limits(rendering_seconds=20)
+_WITHOUT_FETCHING = {"GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1"}
+"""Git would fetch a missing object by the commands in the checkout's settings, which others have written."""
 
 
 def is_version(version: str) -> bool:
@@ -55,11 +59,22 @@ def version_of_checkout(root: Path) -> str:
     command = ["git", "-C", str(root), "log", "-1", "--no-show-signature", "--decorate=full", "--format=%D"]
     try:
         # The user's settings decide which owners of a checkout git trusts.
-        decorations = run_program(command, limits=_GIT_LIMITS, user_home=True).strip()
+        environment = dict(_WITHOUT_FETCHING)
+        with suppress(RuntimeError):
+            # A container's user may have no home.
+            environment["HOME"] = str(Path.home())
+        decorations = run_program(command, limits=_GIT_LIMITS, more_environment=environment).strip()
     except (ProgramFailed, ProgramMissing):
-        head = root / ".git" / "HEAD"
-        decorations = head.read_text().strip().removeprefix("ref: ") if head.is_file() else ""
+        decorations = _head_of(root).strip().removeprefix("ref: ")
     return version_in_decorations(decorations)
+
+
+def _head_of(root: Path) -> str:
+    """The content of a checkout's HEAD; empty if it can't be read."""
+    try:
+        return read_inside(root / ".git" / "HEAD", root, DEFAULT_LIMITS).decode(errors="replace")
+    except OSError:
+        return ""
 
 
 def version_in_decorations(decorations: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -32,11 +33,11 @@ class GatheredClusters:
 
     Args:
         folder: of this ansible-playbook alone.
-        report: the file of the report; another file has other clusters.
+        files: of the report; other files have other clusters.
     """
 
-    def __init__(self, folder: Path, report: Path) -> None:
-        self._folder = folder / f"kyma-report-{_digest(str(report))}"
+    def __init__(self, folder: Path, *files: Path) -> None:
+        self._folder = folder / f"kyma-report-{_digest(os.pathsep.join(map(str, files)))}"
 
     @contextmanager
     def locked(self) -> Iterator[None]:

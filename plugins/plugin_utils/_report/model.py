@@ -8,8 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ...module_utils._objects.inventory.inventory import COMPONENT
+from ...module_utils._runs.cluster_state import ClusterState
 from ...module_utils._runs.outcomes import FAILED
+from ...module_utils._runs.playbook_summary import NextStep
 from .._carrier.command_target import CommandTarget
+from .._rollout.model import Rollout
 
 
 @dataclass(frozen=True)
@@ -21,7 +25,7 @@ class Work:
         name: of the phase, the component, the module or the errand, or the id of the migration.
         state: how it ended.
         seconds: how long it took.
-        start: seconds from the start of the run; None if the record does not have it.
+        start, finish: seconds from the start of the run; None if the record does not have it.
         component: of a migration: the component that it belongs to, or empty.
         parts: of a component: seconds of its phases, in their order.
     """
@@ -31,6 +35,7 @@ class Work:
     state: str = ""
     seconds: float = 0.0
     start: float | None = None
+    finish: float | None = None
     component: str = ""
     parts: Mapping[str, float] = field(default_factory=dict)
 
@@ -67,11 +72,13 @@ class MigrationReport:
 
 @dataclass(frozen=True)
 class ComponentReport:
-    """The result of one component or module: numbers of objects, and seconds of its phases."""
+    """The result of one component or module: its error, numbers of objects, and seconds of its phases."""
 
     name: str
     version: str = ""
     state: str = ""
+    kind: str = COMPONENT
+    error: str = ""
     objects: int = 0
     created: int = 0
     changed: int = 0
@@ -97,7 +104,7 @@ class RunReport:
         note: that it has not ended.
         logs: commands that show the logs of what failed.
         work: all parts that took time.
-        failures: root causes first.
+        failures: in the order in which they happened, and then what did not start.
         migrations, components: their results.
     """
 
@@ -129,27 +136,60 @@ class ClusterReport:
     """One cluster.
 
     Attributes:
-        name: of its host.
-        state: one of :data:`~.cluster_state.STATES`.
+        end: its state, as in the table over clusters.
         version: the release that it has, or empty.
         target: the release that it is on its way to, or empty.
-        first_reason: for its state, or empty.
-        seconds: how long the deployments took, as in the table over clusters.
+        failures: all reasons for its state, the first one first, and what never started.
+        changes: the sums of its plan, as ``kyma_result`` has them; empty if no plan was made.
         runs: the shown ones, oldest first.
         commands: what commands need to reach the cluster.
     """
 
-    name: str
-    state: str
+    end: ClusterState
     version: str = ""
     target: str = ""
-    first_reason: str = ""
-    seconds: float = 0.0
+    failures: tuple[str, ...] = ()
+    changes: Mapping[str, int] = field(default_factory=dict)
     runs: tuple[RunReport, ...] = ()
     commands: CommandTarget = field(default_factory=CommandTarget)
+
+    @property
+    def name(self) -> str:
+        """The name of its host."""
+        return self.end.cluster
+
+    @property
+    def state(self) -> str:
+        """One of :data:`~.cluster_state.STATES`."""
+        return self.end.state
+
+    @property
+    def seconds(self) -> float:
+        """How long its deployments took."""
+        return self.end.seconds
 
     @property
     def reason(self) -> str:
         """The first reason, if no run in the report has it."""
         has_run = any(run.failures and run.state == self.state for run in self.runs)
-        return "" if has_run else self.first_reason
+        return "" if has_run else self.end.reason
+
+
+@dataclass(frozen=True)
+class RolloutReport:
+    """A rollout over rings.
+
+    Attributes:
+        decided: what is decided, with the ends of runs.
+        steps: when to run it again, or what it needs.
+        is_over: whether this call deploys nothing more.
+    """
+
+    decided: Rollout
+    steps: tuple[NextStep, ...] = ()
+    is_over: bool = False
+
+    @property
+    def ring_of(self) -> dict[str, str]:
+        """The ring of each cluster."""
+        return {one.name: ring.name for ring in self.decided.rings for one in ring.clusters}

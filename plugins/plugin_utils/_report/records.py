@@ -8,10 +8,12 @@ Results are recognized by their form, as branches of a playbook skip tasks and o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from ...module_utils._objects.inventory.inventory import COMPONENT
 from ...module_utils._runs.cluster_state import (
     HELD,
     RUNNING,
@@ -41,7 +43,12 @@ NO_RUN = "the cluster has no record of a run"
 
 
 def read_cluster(
-    name: str, results: Sequence[Result], *, now: datetime, since: datetime | None = None
+    name: str,
+    results: Sequence[Result],
+    *,
+    now: datetime,
+    since: datetime | None = None,
+    state: ClusterState | None = None,
 ) -> ClusterReport:
     """The report on one cluster.
 
@@ -50,6 +57,7 @@ def read_cluster(
         results: of its tasks: ``run_info``, ``errand_info``, ``plan``, and tasks with ``durations``.
         now: decides whether a hold is in force.
         since: records of runs that began earlier are left out; None for no limit.
+        state: that the table over clusters has; None for that of the results and records.
     """
     given = [result for result in results if result]
     recorded = _recorded(given, since)
@@ -57,18 +65,30 @@ def read_cluster(
     if errands := errands_run(given, since or _first_start(runs)):
         runs.insert(0, errands)
     installation = _installation(given)
-    state = cluster_state(name, _attempts(given, recorded, now), is_over=False)
+    state = state or cluster_state(name, _attempts(given, recorded, now), is_over=False)
+    if errands and state.state == NOT_STARTED:
+        reason = errands.failures[0].text if errands.failures else ""
+        state = ClusterState(name, state=errands.state, seconds=errands.seconds, reason=reason)
     version = _text(installation.get("version"))
     target = _text(installation.get("target"))
     return ClusterReport(
-        name=name,
-        state=state.state,
+        replace(
+            state,
+            reason=_text(state.reason),
+            seconds=state.seconds or (runs[-1].seconds if runs and state.state != NOT_STARTED else 0.0),
+        ),
         version=version,
         target="" if target == version else target,
-        first_reason=_text(state.reason),
-        seconds=state.seconds or sum(run.seconds for run in runs),
+        failures=_reasons([*recorded, *given], state.state),
+        changes=next((one["changes"] for one in given if isinstance(one.get("changes"), Mapping)), {}),
         runs=tuple(runs),
     )
+
+
+def _reasons(results: Sequence[Result], state: str) -> tuple[str, ...]:
+    """All reasons for the state of a cluster, from the last result or record that has them."""
+    listed = (one for one in reversed(results) if one.get("failures") and state_of_task(one) == state)
+    return tuple(_text(one) for one in next(listed, {}).get("failures", ()))
 
 
 def _recorded(given: Iterable[Result], since: datetime | None) -> list[Result]:
@@ -86,8 +106,8 @@ def _recorded(given: Iterable[Result], since: datetime | None) -> list[Result]:
 def _runs_of(given: Iterable[Result], recorded: Sequence[Result]) -> list[RunReport]:
     known = {run["name"] for run in recorded}
     # A cluster that does not answer has no records to read, but tasks have reported how their runs ended.
-    return [_run(run) for run in recorded] + [
-        _run(result)
+    return [_run(run, attempt_of_run(run).state) for run in recorded] + [
+        _run(result, _state_of(result))
         for result in given
         if "runs" not in result
         and _has_durations(result)
@@ -101,20 +121,22 @@ def _first_start(runs: Iterable[RunReport]) -> datetime | None:
 
 
 def _attempts(given: Sequence[Result], recorded: Sequence[Result], now: datetime) -> list[ClusterState]:
-    """What the tasks of a deployment say, and the records of runs, in their order."""
+    """What the tasks of a deployment say; without one, the newest run, and what tasks that read say."""
     deployed = [
         {"state": SUCCEEDED, **one}
         for one in given
         if "cluster" in one or one.get("failed") or _run_name(one) or _has_durations(one)
     ]
-    ended = {_run_name(one): one for one in deployed if state_of_task(one) not in UNENDED_STATES}
-    names = [run["name"] for run in recorded]
-    attempts = [
-        attempt_of_result(ended[run["name"]]) if run["name"] in ended else attempt_of_run(run)
-        for run in recorded
+    if not deployed:
+        newest = [attempt_of_run(run) for run in recorded[-1:]]
+        return newest + _observed(given, newest, now)
+    records = {run["name"]: run for run in recorded}
+    return [
+        attempt_of_run(records[_run_name(one)])
+        if state_of_task(one) in UNENDED_STATES and _run_name(one) in records
+        else attempt_of_result(one)
+        for one in deployed
     ]
-    attempts += [attempt_of_result(one) for one in deployed if _run_name(one) not in names]
-    return attempts if deployed else attempts + _observed(given, attempts, now)
 
 
 def _observed(given: Sequence[Result], attempts: Sequence[ClusterState], now: datetime) -> list[ClusterState]:
@@ -156,13 +178,16 @@ def _is_silent(result: Result) -> bool:
     return bool(result.get("msg")) and not ({"runs", "plan", "run", "durations", "errands"} & result.keys())
 
 
-def _run(run: Result) -> RunReport:
+def _state_of(result: Result) -> str:
+    """The state of the run that a task was, which older collections did not return."""
+    state = _text(result.get("state"))
+    return state if state in STATES else FAILED if result.get("failed") else SUCCEEDED
+
+
+def _run(run: Result, state: str) -> RunReport:
     began = parse_time(run.get("started_at"))
     migrations = tuple(_migration(one) for one in run.get("migrations") or ())
     components = tuple(_component(one) for one in run.get("components") or ())
-    state = _text(run.get("state"))
-    if state not in STATES:
-        state = FAILED if run.get("failed") else SUCCEEDED
     version, action = _text(run.get("version")), str(run.get("action") or "deploy")
     rows = [row for row in run.get("durations") or () if isinstance(row, Mapping)]
     began = began or min(filter(None, (parse_time(row.get("started_at")) for row in rows)), default=None)
@@ -206,7 +231,7 @@ def _work(
     components: Iterable[ComponentReport],
 ) -> Work:
     kind, name = _text(row.get("kind")), _text(row.get("name"))
-    started = parse_time(row.get("started_at"))
+    started, finished = parse_time(row.get("started_at")), parse_time(row.get("finished_at"))
     component = _text(row.get("component")) or next((m.component for m in migrations if m.id == name), "")
     parts = next((c.parts for c in components if c.name == name), {})
     return Work(
@@ -215,6 +240,7 @@ def _work(
         state=_text(row.get("state")).replace("_", " "),
         seconds=max(0.0, float(row.get("seconds") or 0.0)),
         start=max(0.0, (started - began).total_seconds()) if started and began else None,
+        finish=max(0.0, (finished - began).total_seconds()) if finished and began else None,
         component=component if kind == "migration" else "",
         parts=parts if kind in ("component", "module") else {},
     )
@@ -239,6 +265,8 @@ def _component(one: Result) -> ComponentReport:
         name=_text(one.get("name")),
         version=_text(one.get("component_version")),
         state=_text(one.get("state")),
+        kind=_text(one.get("kind") or COMPONENT),
+        error=_text(one.get("error")),
         objects=int(one.get("objects") or 0),
         created=int(one.get("created") or 0),
         changed=int(one.get("changed") or 0),
@@ -250,8 +278,8 @@ def _component(one: Result) -> ComponentReport:
     )
 
 
-def _failures(run: Result, state: str) -> Iterator[Failure]:
-    """Failed parts, then cancelled ones, then those that did not start: one entry for each reason."""
+def _failures(run: Result, state: str) -> list[Failure]:
+    """What failed or was cancelled, in order, then what did not start: one entry for each reason."""
     described: dict[tuple[str, str], list[str]] = {}
     for one in component_states(run.get("components") or ()).values():
         if one.state in (FAILED, CANCELLED, NOT_STARTED):
@@ -264,9 +292,17 @@ def _failures(run: Result, state: str) -> Iterator[Failure]:
         others = [
             _text(run.get("message") or run.get("msg") or f"The run is {state}, and no reason is recorded.")
         ]
-    for listed_state in (FAILED, CANCELLED, NOT_STARTED):
-        for (part_state, text), subjects in described.items():
-            if part_state == listed_state:
-                yield Failure(tuple(subjects), text, part_state)
-        if listed_state == FAILED:
-            yield from (Failure((), text) for text in others)
+    ends = {
+        f"{row.get('kind')} {row.get('name')}": str(row.get("finished_at") or "")
+        for row in run.get("durations") or ()
+        if isinstance(row, Mapping)
+    }
+
+    def place(failure: Failure) -> tuple[bool, str]:
+        labels = failure.subjects or (failure.text.partition(": ")[0],)
+        # What has no recorded end has ended the run.
+        return failure.state == NOT_STARTED, min(filter(None, map(ends.get, labels)), default="~")
+
+    failures = [Failure((), text, CANCELLED if text.startswith(CANCELLED) else FAILED) for text in others]
+    failures += [Failure(tuple(subjects), text, one) for (one, text), subjects in described.items()]
+    return sorted(failures, key=place)

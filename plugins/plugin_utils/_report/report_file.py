@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The file of a report: reads and writes it."""
+"""The files of reports: reads and writes them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,15 @@ from ...module_utils._errors import LifecycleError
 
 
 class BadReportPath(LifecycleError):
-    """The file of the report can't be read or written."""
+    """The file of a report can't be read or written."""
 
 
-def read_report(path: Path) -> str | None:
+def read_report(path: Path, option: str) -> str | None:
     """The text of the file; None if there is none.
+
+    Args:
+        path: of the file.
+        option: that names it, for the error.
 
     Raises:
         BadReportPath: the file can't be read.
@@ -26,11 +30,16 @@ def read_report(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise _bad(path, "read", error) from error
+        raise _bad(path, option, "read", error) from error
 
 
-def write_report(path: Path, text: str) -> None:
+def write_report(path: Path, text: str, option: str) -> None:
     """Write the file in one step: a reader sees the whole old file or the whole new one.
+
+    Args:
+        path: of the file.
+        text: of the file.
+        option: that names it, for the error.
 
     Raises:
         BadReportPath: it can't be written.
@@ -41,11 +50,10 @@ def write_report(path: Path, text: str) -> None:
         unfinished.replace(path)
     except OSError as error:
         unfinished.unlink(missing_ok=True)
-        raise _bad(path, "written", error) from error
+        raise _bad(path, option, "written", error) from error
 
 
-def _bad(path: Path, what: str, error: OSError) -> BadReportPath:
+def _bad(path: Path, option: str, what: str, error: OSError) -> BadReportPath:
     return BadReportPath(
-        f"path (kyma_report): the report {path} can't be {what}: {error.strerror}."
-        " Name a file in a folder that exists."
+        f"{option}: {path} can't be {what}: {error.strerror}. Name a file in a folder that exists."
     )

@@ -8,7 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...module_utils._runs.outcomes import CANCELLED, FAILED, NOT_STARTED, OTHER
+from ...module_utils._runs.cluster_state import HELD, LOST, PLANNED, REFUSED, RUNNING, UNREACHABLE, WAITING
+from ...module_utils._runs.outcomes import (
+    BEFORE_RUN,
+    BEGIN,
+    CANCELLED,
+    FAILED,
+    NARROW,
+    NOT_STARTED,
+    OTHER,
+    SUCCEEDED,
+)
+from .._rollout.model import DONE, OPEN, STOPPED
 from .model import ClusterReport, RunReport, Work
 from .plain_values import parse_time
 
@@ -28,6 +39,14 @@ QUIET_SECONDS = 0.5
 """A migration that was not needed has a row only if it took this long to say so."""
 MOST_IDLE_SECONDS = 60
 """How long no run may be at work for clusters to share an axis of real time."""
+BAD, WARNING, BUSY, GOOD, NEUTRAL = "bad", "warning", "busy", "good", "neutral"
+TONES = {
+    **dict.fromkeys((FAILED, REFUSED, LOST, "timeout", "blocked", STOPPED), BAD),
+    **dict.fromkeys((CANCELLED, UNREACHABLE, HELD, WAITING, "warned"), WARNING),
+    **dict.fromkeys((RUNNING, PLANNED, OPEN), BUSY),
+    **dict.fromkeys((SUCCEEDED, DONE), GOOD),
+}
+"""The colour of each state, for words and for bars."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +55,7 @@ class Bar:
 
     Attributes:
         x, width: in percent of the axis.
-        style: its class: the kind of work, a part of a component, or a state.
+        style: its class: the kind of work, a part of a component, or a tone.
         title: its tooltip.
         seconds: its duration.
     """
@@ -96,16 +115,22 @@ class Timeline:
     hidden: int = 0
 
 
+def tone(state: str) -> str:
+    """The colour of a state, which a word and a bar share; neutral for a state that is unknown."""
+    return TONES.get(state, NEUTRAL)
+
+
 def run_timeline(run: RunReport) -> Timeline:
     """The timeline of one run: phases and components by their start, migrations below their component."""
     shown = [work for work in run.work if not _is_quiet(work)]
-    placed = _placed(shown, run.seconds)
+    placed = _placed(_after_plan(shown), run.seconds)
     seconds = max([run.seconds, *(work.seconds + (work.start or 0.0) for work in placed)]) or 1.0
+    phases = [work for work in placed if work.kind == "phase" and not _has_no_bar(work)]
     return Timeline(
         seconds=seconds,
-        is_exact=all(work.start is not None or _has_no_start(work) for work in shown),
+        is_exact=all(w.start is not None or _has_no_bar(w) or w.name in BEFORE_RUN for w in shown),
         ticks=tuple(ticks_of(seconds)),
-        lanes=tuple(_lane(work, is_nested, seconds) for work, is_nested in _in_order(placed)),
+        lanes=tuple(_lane(work, is_nested, phases, seconds) for work, is_nested in _in_order(placed)),
         hidden=len(run.work) - len(shown),
     )
 
@@ -115,42 +140,48 @@ def fleet_timeline(clusters: Sequence[ClusterReport]) -> Timeline:
 
     The axis is real time. If the runs are so far apart that bars would vanish, each cluster starts at 0.
     """
-    starts = {
-        (cluster.name, number): started.timestamp()
-        for cluster in clusters
-        for number, run in enumerate(cluster.runs)
-        if (started := parse_time(run.started_at)) is not None
-    }
-    longest = max((run.seconds for cluster in clusters for run in cluster.runs), default=0.0)
-    first, last = min(starts.values(), default=0.0), max(starts.values(), default=0.0)
-    together = sum(run.seconds for cluster in clusters for run in cluster.runs)
-    is_exact = len(starts) == sum(len(cluster.runs) for cluster in clusters) and (
-        last - first <= together + MOST_IDLE_SECONDS
-    )
-    placed: dict[str, list[tuple[float, RunReport]]] = {}
+    runs = [run for cluster in clusters for run in cluster.runs]
+    known = [start for run in runs if (start := _start_of(run)) is not None]
+    first = min(known, default=0.0)
+    idle = max(known, default=0.0) - first - sum(run.seconds for run in runs)
+    is_exact = len(known) == len(runs) and idle <= MOST_IDLE_SECONDS
+    placed: list[list[tuple[float, RunReport]]] = []
     for cluster in clusters:
-        offset = 0.0
-        for number, run in enumerate(cluster.runs):
-            start = starts[cluster.name, number] - first if is_exact else offset
-            placed.setdefault(cluster.name, []).append((start, run))
-            offset += run.seconds
-    ends = [start + run.seconds for runs in placed.values() for start, run in runs]
-    seconds = max([longest, *ends]) or 1.0
-    lanes = [
-        Lane(
-            label=cluster.name,
-            kind="cluster",
-            state=cluster.state,
-            is_nested=False,
-            bars=tuple(
-                _bar(start, run.seconds, seconds, f"state-{run.state}", f"{run.what}: {run.state}")
-                for start, run in placed.get(cluster.name, ())
-            ),
-            duration=duration_text(cluster.seconds) if cluster.seconds else "",
+        end, begun = 0.0, []
+        for run in cluster.runs:
+            start = (_start_of(run) or 0.0) - first if is_exact else end
+            # Records have whole seconds.
+            start = end if 0 < end - start < 1 else start
+            begun.append((start, run))
+            end = start + run.seconds
+        placed.append(begun)
+    seconds = max((start + run.seconds for begun in placed for start, run in begun), default=0.0) or 1.0
+    lanes = tuple(_cluster_lane(*one, seconds) for one in zip(clusters, placed, strict=True))
+    return Timeline(seconds, is_exact, tuple(ticks_of(seconds)), lanes)
+
+
+def _start_of(run: RunReport) -> float | None:
+    """The moment at which a run began, with its plan directly before it, in seconds of the epoch."""
+    started, finished = parse_time(run.started_at), parse_time(run.finished_at)
+    if started is None or finished is None:
+        return started.timestamp() if started else None
+    return finished.timestamp() - run.seconds
+
+
+def _cluster_lane(cluster: ClusterReport, begun: Iterable[tuple[float, RunReport]], seconds: float) -> Lane:
+    # The word beside the bars is the state of the cluster. Other runs have no colour.
+    bars = (
+        _bar(
+            start,
+            run.seconds,
+            seconds,
+            f"tone-{tone(run.state) if run.state == cluster.state else NEUTRAL}",
+            f"{run.what}: {run.state}",
         )
-        for cluster in clusters
-    ]
-    return Timeline(seconds, is_exact, tuple(ticks_of(seconds)), tuple(lanes))
+        for start, run in begun
+    )
+    duration = duration_text(cluster.seconds) if cluster.seconds else ""
+    return Lane(cluster.name, "cluster", cluster.state, False, tuple(bars), duration)
 
 
 def ticks_of(seconds: float) -> Iterator[Tick]:
@@ -194,9 +225,26 @@ def percent(part: float, whole: float) -> float:
     return round(100.0 * part / whole, 4)
 
 
-def _has_no_start(work: Work) -> bool:
-    """Whether work has no single start: it never started, or it is the time between tasks."""
+def _has_no_bar(work: Work) -> bool:
+    """Whether work has no place on the axis: it never started, or it is the time between tasks."""
     return work.name == OTHER or work.state == NOT_STARTED
+
+
+def _after_plan(work: Sequence[Work]) -> list[Work]:
+    """Work with the plan and the lease directly before the run, as its seconds count them."""
+    before = [one for one in work if one.kind in ("plan", "phase") and one.name in BEFORE_RUN]
+    others = [one for one in work if one not in before]
+    lead = sum(one.seconds for one in before)
+    known = {one.name: one.start for one in others if one.start is not None}
+    begin = known.get(BEGIN, min(known.values(), default=0.0) if before else 0.0)
+    moved, now = [], 0.0
+    for one in sorted(before, key=lambda one: BEFORE_RUN.index(one.name)):
+        moved.append(replace(one, start=now))
+        now += one.seconds
+    for one in others:
+        ends = [None if end is None else max(0.0, end - begin + lead) for end in (one.start, one.finish)]
+        moved.append(replace(one, start=ends[0], finish=ends[1]))
+    return moved
 
 
 def _is_quiet(work: Work) -> bool:
@@ -250,38 +298,59 @@ def _in_order(placed: Sequence[Work]) -> Iterator[tuple[Work, bool]]:
 
 
 def _by_start(work: Work) -> tuple[bool, float, int, float]:
-    # A phase comes before its parts, and what never started comes last.
+    # A phase comes before its parts, and what has no bar comes last.
     is_step = work.kind in ("plan", "phase")
-    return work.state == NOT_STARTED, work.start or 0.0, 0 if is_step else 1, -work.seconds
+    return _has_no_bar(work), work.start or 0.0, 0 if is_step else 1, -work.seconds
 
 
-def _lane(work: Work, is_nested: bool, seconds: float) -> Lane:
+def _lane(work: Work, is_nested: bool, phases: Sequence[Work], seconds: float) -> Lane:
     return Lane(
         label=work.name,
-        kind=work.kind,
+        kind="time between tasks" if work.name == OTHER else work.kind,
         state=work.state,
         is_nested=is_nested,
-        bars=tuple(_bars(work, seconds)),
-        duration=duration_text(work.seconds),
+        bars=() if _has_no_bar(work) else tuple(_bars(work, phases, seconds)),
+        duration=duration_text(work.seconds) if work.state != NOT_STARTED else "",
     )
 
 
-def _bars(work: Work, seconds: float) -> Iterator[Bar]:
-    """The whole bar, and on top of it its parts: those at its start, and those at its end."""
-    start = work.start or 0.0
-    bad = work.state in (FAILED, "timeout", "blocked", CANCELLED)
-    style = f"kind-{work.kind}" + (" bad" if bad else "")
-    yield _bar(start, work.seconds, seconds, style, f"{work.name}: {work.state}")
-    now, end = start, start + work.seconds
-    for part, took in _parts_in_order(work.parts.items()):
-        took = min(took, end - now)
+def _bars(work: Work, phases: Sequence[Work], seconds: float) -> Iterator[Bar]:
+    """The whole bars, and on top of them the parts of the work."""
+    style = f"kind-{work.kind}" if tone(work.state) in (GOOD, NEUTRAL) else f"tone-{tone(work.state)}"
+    spans = list(_spans(work, phases))
+    for start, took in spans:
+        yield _bar(start, took, seconds, style, f"{work.name}: {work.state}")
+    parts = [(name, took) for name, took in _parts_in_order(work.parts.items()) if took > 0]
+    # The part in which it failed has the colour of the failure.
+    for part, took in parts if style.startswith("kind-") else parts[:-1]:
+        now, left = spans[-1] if part == NARROW else spans[0]
+        took = min(took, left)
         if took > 0:
             yield _bar(now, took, seconds, f"part-{part}", f"{work.name}, {part}")
-            now += took
+        if part != NARROW or len(spans) == 1:
+            spans[0] = (now + took, left - took)
+
+
+def _spans(work: Work, phases: Sequence[Work]) -> Iterator[tuple[float, float]]:
+    """The starts and seconds of work: in one piece, or in several if other phases came between."""
+    start, left = work.start or 0.0, work.seconds
+    narrow = work.parts.get(NARROW, 0.0)
+    if work.finish is not None and 0 < narrow < left and work.finish > start + left:
+        yield from ((start, left - narrow), (work.finish - narrow, narrow))
+        return
+    later = [one for one in phases if work.kind == "phase" and (one.start or 0.0) > start]
+    for one in sorted(later, key=_by_start):
+        took = min(left, max(0.0, (one.start or 0.0) - start))
+        # Clocks have milliseconds.
+        if 0 < took < left - 0.01:
+            yield start, took
+            left -= took
+            start = (one.start or 0.0) + one.seconds
+    yield start, left
 
 
 def _parts_in_order(parts: Iterable[tuple[str, float]]) -> list[tuple[str, float]]:
-    order = ("pre", "apply", "wait", "post", "narrow")
+    order = ("pre", "apply", "wait", "post", NARROW)
     return sorted(
         ((name, took) for name, took in parts if name in order), key=lambda part: order.index(part[0])
     )

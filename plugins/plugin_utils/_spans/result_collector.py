@@ -122,8 +122,13 @@ def _moment(text: object) -> int | None:
 def _reasons(result: Mapping[str, Any]) -> dict[tuple[str, str], str]:
     """The reasons of failed components, modules, errands and migrations, by kind and name."""
     reasons: dict[tuple[str, str], str] = {}
+    for text in result.get("failures") or ():
+        subject, _colon, why = str(text).partition(": ")
+        kind, _space, name = subject.partition(" ")
+        reasons[kind, name] = one_line(why)
     for one in _mappings(result.get("components")):
-        reasons[str(one.get("kind") or "component"), str(one.get("name"))] = one_line(one.get("error") or "")
+        if error := one.get("error"):
+            reasons[str(one.get("kind") or "component"), str(one.get("name"))] = one_line(error)
     for one in _mappings(result.get("migrations")):
         reason = one.get("error") or (one.get("evidence") if one.get("state") == BLOCKED else "")
         reasons[MIGRATION, str(one.get("id"))] = one_line(reason or "")

@@ -11,9 +11,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_mod
     ErrandPhase,
     owner_reference,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.versioned_secrets import (
-    versioned_secret_object,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_writer import VersionContent
 
 from tests.support.containers import container, mount
 from tests.support.errands import ErrandSite, errand, output_map
@@ -26,10 +24,8 @@ def create_version(
     site: ErrandSite, base: str, version: int, value: str, owner: Object | None = None
 ) -> None:
     """Create a version of a Secret, with one key."""
-    data = {"key": value}
-    site.create(
-        versioned_secret_object(namespace=site.namespace, base=base, version=version, data=data, owner=owner)
-    )
+    content = VersionContent(site.namespace, base, {"key": value}, owner=owner)
+    site.create(content.as_version(version))
 
 
 def writing(value: str) -> Object:

@@ -163,7 +163,7 @@ class TestOnWhatIsThere:
         assert (config.before["data"], config.after["data"]) == ({"k": "1"}, {"k": "2"})
         assert gone.before is not None
         assert gone.after is None
-        assert overlay.unverified == set()
+        assert not any(change.unverified for change in overlay.changes())
         assert live_cluster.get("apps/v1", "Deployment", "d", namespace) is not None
 
     def test_objects_are_deleted_with_their_owner(

@@ -340,7 +340,7 @@ def test_a_dry_run_answers_and_reads_as_a_server_after_real_writes(
         overlay = Here(rehearsal, other_namespace)
         for step in todo:
             predicted, done = overlay.outcome(step), real.outcome(step)
-            unverified = {(ref.kind, ref.name) for ref in rehearsal.unverified}
+            unverified = {(one.ref.kind, one.ref.name) for one in rehearsal.changes() if one.unverified}
             if isinstance(done, Refused) and isinstance(predicted, dict):
                 # Only what the server could not verify may be refused later.
                 assert named(predicted) in unverified

@@ -19,6 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.dia
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.status import Health
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
     WaitResult,
+    WaitTerms,
     wait_until_established,
     wait_until_gone,
     wait_until_healthy,
@@ -66,8 +67,9 @@ def config_map(name: str, namespace: str) -> Object:
 
 def waited(cluster: LiveCluster, answers: list[Object], seconds: float = LONG, **more: Any) -> WaitResult:
     refs = [(o["apiVersion"], ref_of(o)) for o in answers]
-    options: dict[str, Any] = {"cancelled": lambda: False, "objects": answers} | more
-    return wait_until_healthy(cluster, refs, deadline=time.monotonic() + seconds, **options)
+    objects = more.pop("objects", answers)
+    terms = WaitTerms(cluster, time.monotonic() + seconds, **more)
+    return wait_until_healthy(terms, refs, objects=objects)
 
 
 def diagnosis_of(cluster: LiveCluster, answer: Object, seconds: float = LONG) -> str:
@@ -230,8 +232,7 @@ def test_a_finalizer_keeps_an_object_until_it_lets_go(live_cluster: LiveCluster,
     live_cluster.delete("v1", "ConfigMap", "kept", namespace)
 
     def gone(seconds: float) -> WaitResult:
-        deadline = time.monotonic() + seconds
-        return wait_until_gone(live_cluster, deleted, deadline=deadline, cancelled=lambda: False)
+        return wait_until_gone(WaitTerms(live_cluster, time.monotonic() + seconds), deleted)
 
     assert "example.com/keep" in gone(0.5).unhealthy[0].health.message
 
@@ -270,8 +271,7 @@ def crds(live_cluster: LiveCluster) -> Iterator[list[Object]]:
 
 
 def established(cluster: LiveCluster, answers: list[Object]) -> WaitResult:
-    deadline = time.monotonic() + LONG
-    return wait_until_established(cluster, answers, deadline=deadline, cancelled=lambda: False)
+    return wait_until_established(WaitTerms(cluster, time.monotonic() + LONG), answers)
 
 
 def test_new_kinds_can_be_used_once_they_are_established(

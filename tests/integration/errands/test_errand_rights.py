@@ -91,6 +91,16 @@ def test_an_author_without_rights_to_run_an_errand_is_refused_before_the_first_w
     assert refused.writes == []
 
 
+def test_an_author_may_not_reconcile(pure_author: Author) -> None:
+    pure_author.errand(
+        name="backup", template=job_template(), trigger="once", reconcile=False, wait=False
+    ).succeeded()
+    refused = pure_author.reconcile()
+    assert "No errand was changed" in refused.message
+    assert f"ClusterRole {ENGINE_ROLE['metadata']['name']} granted to you" in refused.message
+    assert refused.writes == []
+
+
 def test_both_roles_suffice_to_run_an_errand(account: Account) -> None:
     user = account(AUTHOR_ROLE["metadata"]["name"], ENGINE_ROLE["metadata"]["name"])
     ran = user.errand(name="backup", template=job_template(), trigger="now").succeeded()

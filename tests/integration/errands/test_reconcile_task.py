@@ -10,7 +10,7 @@ from collections import Counter
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_index import WATCHED_KINDS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_index import watched_scopes
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from .conftest import ERRAND, NEVER_SCHEDULED, Author, Done, job_template
@@ -114,7 +114,7 @@ def test_without_need_two_hundred_errands_take_as_many_requests_as_there_are_kin
     assert len(done.result["errands"]) == MANY
     verbs = Counter(call.verb for call in done.calls if call.verb != "resource")
     # The definition is read, and each kind is listed.
-    assert verbs == {"get": 1, "list": len(WATCHED_KINDS)}
+    assert verbs == {"get": 1, "list": len(watched_scopes())}
 
 
 def test_info_shows_the_runs_and_reads_only(author: Author) -> None:

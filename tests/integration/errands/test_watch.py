@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,6 @@ import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import informer
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
-    ERRAND_KINDS,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_engine import (
     LEASE,
     EngineOptions,
@@ -37,170 +34,77 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_mod
     errand_from,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import read_lease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import LIFECYCLE_NAMESPACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
-from tests.cluster.certificates import write_private
-from tests.cluster.paths import ROOT
+from tests.cluster import ports
 from tests.support.audit import Request
 from tests.support.eventually import eventually
 from tests.support.extent import cases
-from tests.support.kubectl import kubectl
+from tests.support.http_answer import http_answer
 from tests.support.own_cluster import OwnCluster, new_cluster
 from tests.support.processes import descendants
 from tests.support.prometheus import parse_metrics
-
-from .conftest import job_template
+from tests.support.started_engine import (
+    ENGINE_USER,
+    SHOP,
+    START_SECONDS,
+    StartedEngine,
+    config_map,
+    errand,
+    kubeconfig_of_engine,
+    prepare_for_engine,
+)
 
 pytestmark = pytest.mark.control_plane
 
-SPACE = "shop"
-ENGINE_USER = "system:serviceaccount:kyma-errands:errands"
 MANY = 200
 PROMPT_SECONDS = 2.0
 IDLE_SECONDS = 20.0
-START_SECONDS = 60.0
 
 
 @pytest.fixture(scope="module")
 def own_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnCluster]:
     """A cluster whose lease of errands nobody else wants, with the account of the example's engine."""
     with new_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
-        ERRAND_KINDS.install(cluster.api)
-        for name in (LIFECYCLE_NAMESPACE, SPACE):
-            cluster.api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-        example = (ROOT / "examples" / "errands" / "engine.yaml").read_text()
-        for obj in yaml.safe_load(example)["items"]:
-            if obj["kind"] != "Deployment":
-                cluster.api.apply(obj)
-        eventually(lambda: cluster.api.get("v1", "ServiceAccount", "default", SPACE))
+        prepare_for_engine(cluster)
         yield cluster
 
 
 @pytest.fixture(scope="module")
 def engine_kubeconfig(own_cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The kubeconfig of the example's engine."""
-    token = kubectl(
-        own_cluster.kubeconfig, "create", "token", "errands", "-n", "kyma-errands", "--duration=2h"
-    ).strip()
-    config = yaml.safe_load(own_cluster.kubeconfig.read_text())
-    config["users"] = [{"name": user["name"], "user": {"token": token}} for user in config["users"]]
-    path = tmp_path_factory.mktemp("engine") / "kubeconfig"
-    write_private(path, yaml.safe_dump(config))
-    return str(path)
+    return kubeconfig_of_engine(own_cluster, tmp_path_factory.mktemp("engine"))
 
 
 @pytest.fixture(autouse=True)
 def _no_errands_left(request: pytest.FixtureRequest) -> Iterator[None]:
     own_cluster: OwnCluster = request.getfixturevalue("own_cluster")
     yield
-    for obj in own_cluster.api.list(API_VERSION, KIND, SPACE).items:
-        own_cluster.api.delete(API_VERSION, KIND, obj["metadata"]["name"], SPACE)
-
-
-class Watching:
-    """The playbook at work.
-
-    Args:
-        folder: for its files.
-        kubeconfig: of who it is.
-        arguments: of ansible-playbook.
-        variables: extra variables.
-    """
-
-    def __init__(self, folder: Path, kubeconfig: str, *arguments: str, **variables: Any) -> None:
-        self._output = folder / "output"
-        given = {"kyma_kubeconfig": kubeconfig, **variables}
-        play = [sys.executable, "-m", "ansible.cli.playbook"]
-        # As users have it: what is told must not wait in a buffer of Python.
-        surroundings = {name: text for name, text in os.environ.items() if name != "PYTHONUNBUFFERED"}
-        with self._output.open("w") as file:
-            self.process = subprocess.Popen(
-                [*play, "kyma.lifecycle.watch_errands", *arguments, "-e", json.dumps(given)],
-                cwd=folder,
-                env={**surroundings, "ANSIBLE_NOCOLOR": "1", "ANSIBLE_LOCALHOST_WARNING": "0"},
-                stdin=subprocess.DEVNULL,
-                stdout=file,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-
-    @property
-    def text(self) -> str:
-        """What it has printed so far."""
-        return self._output.read_text()
-
-    def until(self, text: str, seconds: float = START_SECONDS) -> None:
-        """Wait until it has printed a text."""
-        end = time.monotonic() + seconds
-        while text not in self.text:
-            assert self.process.poll() is None or text in self.text, self.text
-            assert time.monotonic() < end, self.text
-            time.sleep(0.05)
-
-    def ended(self, seconds: float = 30.0) -> int:
-        """Its exit code, once all of it has ended well."""
-        code = self.process.wait(seconds)
-        assert "Traceback" not in self.text
-        return code
-
-    def kill(self) -> None:
-        """End all of it at once, as if its machine had lost power."""
-        for pid in (self.process.pid, *descendants(self.process.pid)):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        self.process.wait(10)
+    for obj in own_cluster.api.list(API_VERSION, KIND, SHOP).items:
+        own_cluster.api.delete(API_VERSION, KIND, obj["metadata"]["name"], SHOP)
 
 
 @pytest.fixture
-def watch(tmp_path: Path, engine_kubeconfig: str) -> Iterator[Callable[..., Watching]]:
+def watch(tmp_path: Path, engine_kubeconfig: str) -> Iterator[Callable[..., StartedEngine]]:
     """Starts the playbook as the example's engine; whatever is left of it in the end is killed."""
-    started: list[Watching] = []
+    started: list[StartedEngine] = []
 
-    def start(*arguments: str, **variables: Any) -> Watching:
+    def start(*arguments: str, **variables: Any) -> StartedEngine:
         folder = tmp_path / str(len(started))
         folder.mkdir()
-        started.append(Watching(folder, engine_kubeconfig, *arguments, **variables))
+        started.append(StartedEngine(folder, engine_kubeconfig, *arguments, **variables))
         return started[-1]
 
     yield start
     for one in started:
-        if one.process.poll() is None:
-            # Gracefully, or the tests that follow would have to wait for the lease.
-            os.kill(one.process.pid, signal.SIGINT)
-            with suppress(subprocess.TimeoutExpired):
-                one.process.wait(20)
-            one.kill()
-
-
-def errand(name: str, strategy: str = "once", *, config: str = "") -> Object:
-    """An errand whose pods kwok plays; it runs again with a changed ConfigMap, if it has one."""
-    template = job_template()
-    if config:
-        (container,) = template["spec"]["template"]["spec"]["containers"]
-        container["envFrom"] = [{"configMapRef": {"name": config}}]
-    return {
-        "apiVersion": API_VERSION,
-        "kind": KIND,
-        "metadata": {"name": name, "namespace": SPACE},
-        "spec": {
-            "trigger": {"strategy": strategy},
-            "template": template,
-            "updateOnConfigChange": bool(config),
-        },
-    }
-
-
-def config_map(name: str, value: str) -> Object:
-    metadata = {"name": name, "namespace": SPACE}
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"key": value}}
+        one.close()
 
 
 def is_in(cluster: OwnCluster, phase: ErrandPhase, name: str, run: int = 1) -> Callable[[], bool]:
     """Whether a run of an errand is in a phase."""
 
     def is_so() -> bool:
-        live = cluster.api.get(API_VERSION, KIND, name, SPACE)
+        live = cluster.api.get(API_VERSION, KIND, name, SHOP)
         status = errand_from(live).status if live else None
         return bool(status and status.phase is phase and status.run and status.run.number == run)
 
@@ -219,29 +123,49 @@ def time_of(requests: list[Request], verb: str, target: str) -> float:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_new_errand_runs_promptly_and_a_signal_ends_the_engine_well(
-    own_cluster: OwnCluster, watch: Callable[..., Watching], tmp_path: Path, number: signal.Signals
+    own_cluster: OwnCluster, watch: Callable[..., StartedEngine], tmp_path: Path, number: signal.Signals
 ) -> None:
-    metrics = tmp_path / "errands.prom"
-    engine = watch(kyma_errand_metrics_file=str(metrics))
+    metrics, log, address = (
+        tmp_path / "errands.prom",
+        tmp_path / "errands.log",
+        f"127.0.0.1:{ports.free(1)[0]}",
+    )
+    engine = watch(
+        kyma_errand_metrics_file=str(metrics), kyma_errand_log_file=str(log), kyma_errand_http=address
+    )
     engine.until("errands engine: watching (")
     assert holder(own_cluster).startswith("errands-")
     # The server makes the first one wait, as it has just learnt of errands.
     own_cluster.api.create(errand("first"))
-    engine.until(f"[localhost] Errand {SPACE}/first: succeeded (run 1, ")
+    engine.until(f"[localhost] Errand {SHOP}/first: succeeded (run 1, ")
     with own_cluster.audit.recorded() as requests:
         own_cluster.api.create(errand("setup"))
         eventually(is_in(own_cluster, ErrandPhase.SUCCEEDED, "setup"))
-        engine.until(f"[localhost] Errand {SPACE}/setup: succeeded (run 1, ")
+        engine.until(f"[localhost] Errand {SHOP}/setup: succeeded (run 1, ")
+        assert [http_answer(address, path)[0] for path in ("/livez", "/readyz", "/nothing")] == [
+            200,
+            200,
+            404,
+        ]
+        assert http_answer(address, "/readyz")[1].startswith("watching: ")
+        assert parse_metrics(http_answer(address, "/metrics")[1])["kyma_errands_leader"] == 1
         os.kill(engine.process.pid, number)
         # Ansible ends with a failure whatever it was doing, and by SIGTERM before its workers.
         assert engine.ended() in (1, 2, 4, 99, 130, -signal.SIGTERM)
         eventually(lambda: holder(own_cluster) == "", 15)
         eventually(lambda: "[localhost] errands engine: ended (" in engine.text, 15)
-    begun = time_of(requests, "create", f"errands {SPACE}/setup")
-    assert time_of(requests, "create", f"jobs {SPACE}/setup-1") - begun < PROMPT_SECONDS
-    lines = [line for line in engine.text.splitlines() if f"Errand {SPACE}/setup: " in line]
-    assert lines[0] == f"[localhost] Errand {SPACE}/setup: started (run 1, Once)"
+    begun = time_of(requests, "create", f"errands {SHOP}/setup")
+    assert time_of(requests, "create", f"jobs {SHOP}/setup-1") - begun < PROMPT_SECONDS
+    lines = [line for line in engine.text.splitlines() if f"Errand {SHOP}/setup: " in line]
+    assert re.fullmatch(
+        rf"\[localhost\] Errand {SHOP}/setup: started \(run 1, Once, at 20[-0-9T:]+Z\)", lines[0]
+    )
     assert len(lines) == 2
+    logged = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [one["state"] for one in logged if one.get("name") == "setup"] == ["started", "succeeded"]
+    assert {"holding", "watching", "ended"} <= {
+        one["state"] for one in logged if one["subject"] == "errands engine"
+    }
     samples = parse_metrics(metrics.read_text())
     assert samples["kyma_errands_leader"] == 0
     assert samples["kyma_errands_runs_started_total"] == 2
@@ -250,7 +174,7 @@ def test_a_new_errand_runs_promptly_and_a_signal_ends_the_engine_well(
 
 
 def test_an_engine_ends_well_though_the_main_process_of_ansible_was_killed(
-    own_cluster: OwnCluster, watch: Callable[..., Watching]
+    own_cluster: OwnCluster, watch: Callable[..., StartedEngine]
 ) -> None:
     engine = watch()
     engine.until("errands engine: watching (")
@@ -261,22 +185,29 @@ def test_an_engine_ends_well_though_the_main_process_of_ansible_was_killed(
 
 
 def test_a_second_one_stands_by_and_takes_over_from_one_that_was_killed(
-    own_cluster: OwnCluster, watch: Callable[..., Watching]
+    own_cluster: OwnCluster, watch: Callable[..., StartedEngine]
 ) -> None:
     first = watch(kyma_errand_lease_seconds=6)
     first.until("errands engine: watching (")
-    second = watch(kyma_errand_lease_seconds=6)
+    address = f"127.0.0.1:{ports.free(1)[0]}"
+    second = watch(kyma_errand_lease_seconds=6, kyma_errand_http=address)
     second.until("errands engine: standing by (errands-")
+    assert http_answer(address, "/readyz")[0] == 200
+    assert http_answer(address, "/readyz")[1].startswith("standing by: errands-")
+    assert parse_metrics(http_answer(address, "/metrics")[1])["kyma_errands_leader"] == 0
+    third = watch(kyma_errand_http=address)
+    assert third.ended(START_SECONDS) == 2
+    assert f"the engine can't listen on {address}: Address already in use" in third.text
     own_cluster.api.create(errand("before"))
-    first.until(f"Errand {SPACE}/before: succeeded")
-    assert f"{SPACE}/before" not in second.text
+    first.until(f"Errand {SHOP}/before: succeeded")
+    assert f"{SHOP}/before" not in second.text
     first.kill()
     killed = time.monotonic()
     own_cluster.api.create(errand("meanwhile"))
     second.until("errands engine: watching (", 30)
     # Not before the lease has expired, and not long after that.
     assert 2 < time.monotonic() - killed < 20
-    second.until(f"Errand {SPACE}/meanwhile: succeeded")
+    second.until(f"Errand {SHOP}/meanwhile: succeeded")
     os.kill(second.process.pid, signal.SIGINT)
     second.ended()
     eventually(lambda: holder(own_cluster) == "", 15)
@@ -285,7 +216,7 @@ def test_a_second_one_stands_by_and_takes_over_from_one_that_was_killed(
 
 
 def test_an_engine_with_nothing_to_do_asks_for_nothing_but_its_lease(
-    own_cluster: OwnCluster, watch: Callable[..., Watching]
+    own_cluster: OwnCluster, watch: Callable[..., StartedEngine]
 ) -> None:
     api = own_cluster.api
     map_in_threads(lambda number: api.create(config_map(f"config-{number}", "1")), range(10))
@@ -314,7 +245,7 @@ def test_an_engine_with_nothing_to_do_asks_for_nothing_but_its_lease(
 
 
 def test_check_mode_shows_the_next_steps_and_does_not_watch(
-    own_cluster: OwnCluster, watch: Callable[..., Watching]
+    own_cluster: OwnCluster, watch: Callable[..., StartedEngine]
 ) -> None:
     own_cluster.api.create(errand("setup"))
     rehearsal = watch("--check")
@@ -322,7 +253,7 @@ def test_check_mode_shows_the_next_steps_and_does_not_watch(
     assert "create Job setup-1" in rehearsal.text
     assert "in check mode it shows the next steps of now, and does not watch" in rehearsal.text
     assert holder(own_cluster) == ""
-    assert own_cluster.api.list("batch/v1", "Job", SPACE).items == []
+    assert own_cluster.api.list("batch/v1", "Job", SHOP).items == []
 
 
 @pytest.mark.parametrize("poll", [0, 1])
@@ -399,7 +330,7 @@ def test_an_engine_goes_on_when_watches_have_expired(
     reports: list[tuple[str, str]] = []
     engine = ErrandEngine(
         connect({"kubeconfig": engine_kubeconfig}),
-        EngineOptions(namespaces=(SPACE,)),
+        EngineOptions(namespaces=(SHOP,)),
         report=lambda *text: reports.append(text),
     )
     thread = threading.Thread(target=lambda: engine.run(ended.is_set))
@@ -428,24 +359,24 @@ def test_a_run_that_a_quota_refused_starts_within_two_seconds_after_it_is_raised
     reports: list[tuple[str, str]] = []
     engine = ErrandEngine(
         connect({"kubeconfig": engine_kubeconfig}),
-        EngineOptions(namespaces=(SPACE,)),
+        EngineOptions(namespaces=(SHOP,)),
         report=lambda *text: reports.append(text),
     )
-    metadata = {"name": "small", "namespace": SPACE}
+    metadata = {"name": "small", "namespace": SHOP}
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata}
     own_cluster.api.create({**quota, "spec": {"hard": {resource: "0"}}})
 
     def counts() -> bool:
-        live = own_cluster.api.get("v1", "ResourceQuota", "small", SPACE)
+        live = own_cluster.api.get("v1", "ResourceQuota", "small", SHOP)
         return bool(live and resource in (live.get("status") or {}).get("hard", {}))
 
     def message() -> str:
-        live = own_cluster.api.get(API_VERSION, KIND, "held", SPACE)
+        live = own_cluster.api.get(API_VERSION, KIND, "held", SHOP)
         return errand_from(live).status.message if live else ""
 
     def has_pod() -> bool:
         selector = "job-name=held-1"
-        return bool(own_cluster.api.list("v1", "Pod", SPACE, label_selector=selector).items)
+        return bool(own_cluster.api.list("v1", "Pod", SHOP, label_selector=selector).items)
 
     thread = threading.Thread(target=lambda: engine.run(ended.is_set))
     thread.start()
@@ -455,7 +386,7 @@ def test_a_run_that_a_quota_refused_starts_within_two_seconds_after_it_is_raised
         eventually(lambda: "exceeded quota: small" in message(), 30)
         time.sleep(15)
         with own_cluster.audit.recorded() as requests:
-            own_cluster.api.patch("v1", "ResourceQuota", "small", SPACE, {"spec": {"hard": {resource: "9"}}})
+            own_cluster.api.patch("v1", "ResourceQuota", "small", SHOP, {"spec": {"hard": {resource: "9"}}})
             begun = time.monotonic()
             eventually(has_pod, 60)
             took = time.monotonic() - begun
@@ -463,7 +394,7 @@ def test_a_run_that_a_quota_refused_starts_within_two_seconds_after_it_is_raised
     finally:
         ended.set()
         thread.join(60)
-        own_cluster.api.delete("v1", "ResourceQuota", "small", SPACE)
+        own_cluster.api.delete("v1", "ResourceQuota", "small", SHOP)
     assert took < PROMPT_SECONDS, took
     own = [one for one in requests if one.user == ENGINE_USER]
     assert len(own) < 40, [f"{one.verb} {one.target}" for one in own]

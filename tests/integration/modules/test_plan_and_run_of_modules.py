@@ -19,6 +19,7 @@ from tests.support.plan_comparison import (
     kinds_in,
     object_disagreements,
     observed_run,
+    order_disagreements,
     shown_states,
 )
 
@@ -57,13 +58,17 @@ def from_manifests(folder: Path, *names: str) -> list[tuple[Document, str]]:
 
 def disagreements(driver: ModuleDriver, cluster: OwnCluster, desired: Document) -> list[str]:
     """The disagreements of check mode with the run after it."""
-    planned = driver.manage(desired, check=True).succeeded()
+    with cluster.audit.recorded() as rehearsed:
+        planned = driver.manage(desired, check=True).succeeded()
     assert planned.all_writes == []
     diff: Sequence[dict[str, str]] = planned.result["diff"]
     assert shown_states(diff)
     with observed_run(cluster.api, cluster.audit, kinds_in(diff)) as observed:
         driver.manage(desired).succeeded()
-    return object_disagreements(diff, observed, cluster.api)
+    return [
+        *object_disagreements(diff, observed, cluster.api),
+        *order_disagreements(planned.result["modules"], rehearsed, observed),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,11 @@ def test_ctrl_c(scenario: Scenario) -> None:
     assert "one: succeeded" in outcome.text
     assert "two: cancelled" in outcome.text
     assert "three, four: not started" in outcome.text
+    assert f"localhost: cancelled, Kyma 1.0, {scenario.record()['status']['seconds']:.1f} s" in outcome.text
     assert "run the playbook again to continue" in outcome.text
+    last = outcome.text.rpartition("localhost: cancelled")[2].splitlines()
+    assert last[1].startswith("cancelled by a signal to ansible-playbook, run by ")
+    assert last[2].startswith("never started: three, four ")
     again = scenario.rerun()
     assert_goes_on(scenario, again)
     # What is done is not done again.
@@ -201,7 +205,9 @@ def test_ctrl_c_while_the_run_begins(scenario: Scenario) -> None:
 @pytest.mark.parametrize("number", cases([signal.SIGKILL], [signal.SIGTERM, signal.SIGHUP]))
 def test_a_signal_that_ends_ansible_cancels_the_run(scenario: Scenario, number: signal.Signals) -> None:
     outcome = scenario.cancelled(lambda running: os.kill(running.pid, number))
-    assert_stopped(scenario, outcome, "a signal to ansible-playbook, run by ")
+    # Ansible passes it on to its workers. After others the work notices that ansible-playbook has ended.
+    cause = "a signal to" if number == signal.SIGTERM else "the end of"
+    assert_stopped(scenario, outcome, f"{cause} ansible-playbook, run by ")
 
 
 def test_a_deadline(scenario: Scenario) -> None:
@@ -243,6 +249,7 @@ def test_ctrl_c_where_the_work_is_done_elsewhere(scenario: Scenario, elsewhere: 
     assert_stopped(scenario, outcome, "a signal to ansible-playbook, run by ")
     assert outcome.status == 99
     assert "two: cancelled" in outcome.text
+    assert f"localhost: cancelled, Kyma 1.0, {scenario.record()['status']['seconds']:.1f} s" in outcome.text
     assert [*Path(scenario.playbook.folder, "async").glob("*")] == []
 
 

@@ -104,7 +104,8 @@ def test_a_signal_that_ends_ansible_cancels_the_deletion(
     run = run_of(own_cluster)
     assert outcome.status != 0
     assert run["status"]["state"] == "cancelled"
-    assert "a signal to ansible-playbook, run by " in run["status"]["cancelled"]
+    cause = "a signal to" if number == signal.SIGTERM else "the end of"
+    assert f"{cause} ansible-playbook, run by " in run["status"]["cancelled"]
 
 
 def test_a_deadline(deployed: SmallRelease, playbook: Playbook, own_cluster: OwnCluster) -> None:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -84,7 +85,10 @@ READING = """
 
 
 class Fleet:
-    """``gone`` leads nowhere, ``failing`` has a migration that fails, and most others lead to one cluster."""
+    """``gone`` leads nowhere, ``failing`` has a migration that fails, and most others lead to one cluster.
+
+    The plan of ``broken`` fails, as one of its files is missing.
+    """
 
     def __init__(self, cluster: OwnCluster, folder: Path) -> None:
         self.cluster = cluster
@@ -112,7 +116,7 @@ class Fleet:
         """Arguments that name these hosts, in this order."""
         file = self.folder / "fleet.ini"
         lines = [f"{host} kyma_kubeconfig={self._kubeconfig(host)}\n" for host in hosts]
-        file.write_text("".join(lines))
+        file.write_text("".join(lines).replace("broken ", "broken kyma_values_files=/nowhere.yaml "))
         return ["-i", str(file)]
 
     def options(self, **more: object) -> dict[str, object]:
@@ -193,7 +197,7 @@ def states_of(outcome: Outcome) -> dict[str, str]:
 
 LANE = re.compile(
     r'<a href="#cluster-[0-9]+">([^<]*)</a> <span class="chip[^"]*">([^<]*)</span>.*?'
-    r'<span class="took">([^<]*)</span>(?:\s*<span class="reason">([^<]*)</span>)?',
+    r'<td class="took">([^<]*)</td></tr>(?:\s*<tr><td class="reason"[^>]*>([^<]*)</td>)?',
     re.DOTALL,
 )
 
@@ -217,15 +221,14 @@ def test_each_output_has_the_same_state_and_first_reason_of_each_cluster(
     }
     hosts = tuple(expected)
     release.write("one", config_map("one", v="six"))
-    report = tmp_path / "report.html"
+    report, summary, junit = (tmp_path / name for name in ("report.html", "summary.md", "junit.xml"))
+    files = {"report": str(report), "summary": str(summary), "junit": str(junit)}
     with new_cluster(tmp_path / "second") as second, new_cluster(tmp_path / "third") as third:
         fleet.lead_elsewhere(third, "slow")
         elsewhere = fleet.lead_elsewhere(second, "unchanged", "held")
         elsewhere.deploy(release.folder).succeeded()
         elsewhere.play(HOLDING, state="present").succeeded()
-        outcome = fleet.deploy(
-            release, *hosts, serial=[2, 3, 1], max_fail_percentage=0, report=str(report)
-        ).failed()
+        outcome = fleet.deploy(release, *hosts, serial=[2, 3, 1], max_fail_percentage=0, **files).failed()
         during = lanes_of(report)
         written = fleet.playbook.report(*fleet.inventory(*hosts), report=str(report)).succeeded()
         afterwards = {host: lane[0] for host, lane in lanes_of(report).items()}
@@ -236,8 +239,23 @@ def test_each_output_has_the_same_state_and_first_reason_of_each_cluster(
     assert {host: lane[0] for host, lane in during.items()} == expected
     assert {host: one["state"] for host, one in results.items()} == {host: expected[host] for host in results}
     assert rows[""] == ["6 clusters: " + ", ".join(f"1 {state}" for state in expected.values())]
-    # The table is the last that is printed, after Ansible's own recap.
+    # The table and the last lines follow Ansible's own recap.
     assert outcome.text.index("PLAY RECAP") < outcome.text.index("CLUSTERS")
+    closing = outcome.text.split(rows[""][0])[1].strip().splitlines()
+    assert len(closing) < 15
+    assert closing[0].startswith(
+        "1 failed (failing), 1 unreachable (gone), 1 held (held), 1 not started (never)"
+    )
+    assert closing[2].startswith(f"[failing] migration global/fail: {WHY}")
+    assert closing[-1] == f"report: {report}"
+    listed = [line for line in summary.read_text().splitlines() if line.startswith("| ")][2:]
+    cells = [re.sub(r"\\(.)", r"\1", html.unescape(line)).replace("|", " ").split() for line in listed]
+    assert dict(zip(hosts, cells, strict=True)) == {host: rows[host] for host in hosts}
+    suites = {suite.get("name"): suite for suite in ElementTree.fromstring(junit.read_text())}
+    for host in hosts:
+        assert suites[host][0][0].get("value") == expected[host]
+        if host != "never":
+            assert f"{float(suites[host][1].get('time', '')):.1f}" == rows[host][4]
     starts = {
         "failing": f"migration global/fail: {WHY}",
         "held": "the cluster is held by",
@@ -266,21 +284,22 @@ def test_each_output_has_the_same_state_and_first_reason_of_each_cluster(
 
 def test_rings_that_never_began_are_not_started(fleet: Fleet, release: SmallRelease) -> None:
     # All of the first ring have failed, so Ansible begins no other one, and no task runs on any host.
-    outcome = fleet.deploy(release, "gone", "here", "later", serial=1).failed()
-    assert states_of(outcome) == {"gone": "unreachable", "here": "not started", "later": "not started"}
+    outcome = fleet.deploy(release, "broken", "here", "later", serial=1).failed()
+    assert states_of(outcome) == {"broken": "failed", "here": "not started", "later": "not started"}
 
 
 def test_rings_that_were_refused_are_not_started(fleet: Fleet, release: SmallRelease) -> None:
-    hosts = ("here", "gone", "later", "last")
-    outcome = fleet.deploy(release, *hosts, serial=2, max_fail_percentage=0).failed()
-    expected = ["unchanged", "unreachable", "not started", "not started"]
+    hosts = ("here", "broken", "gone", "later", "last")
+    outcome = fleet.deploy(release, *hosts, serial=3, max_fail_percentage=0).failed()
+    expected = ["unchanged", "failed", "unreachable", "not started", "not started"]
     assert list(states_of(outcome).values()) == expected
-    assert "1 of 2 clusters of an earlier batch failed (gone)" in " ".join(table_of(outcome.text)["last"])
+    assert "1 of 3 clusters of an earlier batch failed (broken)" in " ".join(table_of(outcome.text)["last"])
 
 
 def test_a_cluster_alone_needs_no_table(fleet: Fleet, release: SmallRelease) -> None:
     outcome = fleet.deploy(release, "here").succeeded()
     assert "CLUSTERS" not in outcome.text
+    assert re.search(r"\n\nhere: unchanged, Kyma 1\.0, \d\.\d s\Z", outcome.text)
     # With nothing to do the plan is the only task.
     assert len(outcome.results) == 1
     check_result(outcome.results[0])

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from tests.support.eventually import eventually
 from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Outcome, Playbook
 from tests.support.small_release import NAMESPACE, SmallRelease, config_map, deployment, mark_of, marking
@@ -63,10 +65,9 @@ def test_a_broken_component_fails_within_its_progress_deadline_with_the_reason(f
     assert broken["state"] == "failed"
     assert broken["seconds"] < PROGRESS_DEADLINE + 10
     assert "- component broken failed: its task says why" in failed.run["msg"].splitlines()
-    [task] = [one for one in failed.results if "msg" in one and "components" in one]
-    [line] = [line for line in task["msg"].splitlines() if line.startswith("component broken failed:")]
-    assert f"Deployment {NAMESPACE}/broken" in line
-    assert "pod broken-" in line
+    lines = [line for one in failed.results for line in str(one.get("msg")).splitlines()]
+    [line] = [line for line in lines if line.startswith("component broken failed:")]
+    assert f"pod {NAMESPACE}/broken-" in line
     assert "ImagePullBackOff" in line
     assert "broken.invalid/x" in line
     # A person sees the same on the terminal.
@@ -83,8 +84,9 @@ def test_others_go_on_and_what_needs_it_does_not_start(failed: Outcome, own_clus
         "dependent": "not started",
         "remote": "not started",
     }
-    assert "it needs broken, which failed" in failed.components["dependent"]["error"]
-    assert "it needs dependent, which was not started" in failed.components["remote"]["error"]
+    assert failed.run["failures"][-1].startswith(
+        "never started: dependent, remote, global/globalpost (it needs broken, which failed)"
+    )
     assert own_cluster.api.get("v1", "ConfigMap", "dependent", NAMESPACE) is None
 
 
@@ -116,3 +118,54 @@ def test_the_next_deployment_goes_on_from_there(mended: Outcome, own_cluster: Ow
     assert done <= _marks(own_cluster)
     installation = _record(own_cluster, "Installation", "kyma")
     assert (installation["status"]["version"], installation["status"]["target"]) == ("1.0", "1.0")
+
+
+@pytest.fixture(scope="module")
+def _dead(mended: Outcome, own_cluster: OwnCluster) -> Iterator[None]:
+    """The pods of the Deployment ``fine`` have died, and no node takes new ones."""
+    assert mended.status == 0
+    api = own_cluster.api
+    nodes = [one["metadata"]["name"] for one in api.list("v1", "Node").items]
+    for node in nodes:
+        api.patch("v1", "Node", node, None, {"spec": {"unschedulable": True}})
+    for pod in api.list("v1", "Pod", NAMESPACE, label_selector="app=fine").items:
+        api.delete("v1", "Pod", pod["metadata"]["name"], NAMESPACE)
+
+    def is_down() -> bool:
+        live = api.get("apps/v1", "Deployment", "fine", NAMESPACE) or {}
+        return not live["status"].get("availableReplicas")
+
+    eventually(is_down, 60)
+    yield
+    for node in nodes:
+        api.patch("v1", "Node", node, None, {"spec": {"unschedulable": None}})
+
+
+DOWN = f"fine: Deployment {NAMESPACE}/fine is not healthy: 0 of 1 replicas are available"
+
+
+@pytest.mark.usefixtures("_dead")
+def test_an_unchanged_deployment_without_replicas_is_a_warning(
+    playbook: Playbook, small: SmallRelease
+) -> None:
+    outcome = playbook.deploy(small.folder).succeeded()
+    assert (outcome.recap["ok"], outcome.recap["changed"]) == (1, 0)
+    assert outcome.planning["state"] == "unchanged"
+    assert [one["object"] for one in outcome.plan["unhealthy"]] == [f"Deployment {NAMESPACE}/fine"]
+    assert outcome.planning["warnings"] == [DOWN]
+    assert "objects as deployed, 1 object not healthy" in outcome.text
+    lists = [one for one in outcome.requests if one.verb == "list" and one.target.startswith("deployments")]
+    assert len(lists) == 1
+
+
+@pytest.mark.usefixtures("_dead")
+def test_with_require_healthy_it_is_refused_and_after_a_run_it_fails(
+    playbook: Playbook, small: SmallRelease, own_cluster: OwnCluster
+) -> None:
+    refusal = playbook.deploy(small.folder, require_healthy=True)
+    assert refusal.refused().splitlines()[1:] == [f"- {DOWN}"]
+    assert refusal.planning["state"] == "refused"
+    small.write("first", config_map("first", level="debug"))
+    outcome = playbook.deploy(small.folder, require_healthy=True).failed()
+    assert (outcome.run["state"], outcome.run["failures"]) == ("failed", [DOWN])
+    assert _record(own_cluster, "Run", outcome.run["run"])["status"]["state"] == "succeeded"

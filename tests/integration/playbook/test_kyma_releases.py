@@ -27,7 +27,7 @@ from .snapshot import Snapshot, differing_fields
 
 pytestmark = pytest.mark.control_plane
 
-OURS = ("lifecycle.kyma-project.io", "/kyma-lifecycle")
+OURS = ("lifecycle.kyma-project.io", "/kyma-lifecycle", "/namespaces/default/events")
 """What the paths of the collection's own objects have in them."""
 NAMESPACES = {f"Namespace {name}" for name in ("kyma-system", "istio-system", "kyma-integration")}
 GATEWAY_JOB = "Job kyma-system/api-gateway-init"

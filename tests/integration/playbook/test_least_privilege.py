@@ -34,7 +34,7 @@ pytestmark = pytest.mark.control_plane
 DEPLOYER, READER = (yaml.safe_load((ROLES / f"{name}.yaml").read_text()) for name in ("deployer", "view"))
 RBAC = "rbac.authorization.k8s.io/v1"
 OURS, LEASES = "lifecycle.kyma-project.io", "coordination.k8s.io"
-*RULES, DIAGNOSIS = DEPLOYER["rules"]
+*RULES, DIAGNOSIS, REPORTING = DEPLOYER["rules"]
 # Of a release with namespaces the same is granted on all of them, as the plan prints: nobody misses it here.
 FOR_DELETING = [rule for rule in RULES if rule["resources"] != ["namespaces"] and rule["verbs"] != ["create"]]
 FOR_DEPLOYING = [
@@ -162,6 +162,7 @@ def test_only_rights_of_the_release_are_missing(life: Life) -> None:
 def test_a_release_is_deployed_with_the_shipped_role(life: Life) -> None:
     first = life.deploy("1.0").succeeded()
     assert first.migrations["shop/mark"]["wrote"]
+    assert reported(life, first.run["run"]) == {"Started", "Succeeded"}
     assert life.deploy("1.0").succeeded().recap["changed"] == 0
 
 
@@ -226,6 +227,18 @@ def test_a_failure_without_the_right_to_diagnose_is_reported_without_reasons(
     life.image = FINE
     assert result["state"] == "failed"
     assert reason in result["failures"][0]
+
+
+def reported(life: Life, run: str) -> set[str]:
+    """The reasons of the Events about a run."""
+    selector = f"involvedObject.kind=Run,involvedObject.name={run}"
+    return {one["reason"] for one in life.cluster.api.list("v1", "Event", field_selector=selector).items}
+
+
+def test_a_run_without_the_right_to_create_events_succeeds_without_them(life: Life) -> None:
+    result = life.without(REPORTING, "1.0").deploy()
+    assert result["state"] == "succeeded", result
+    assert reported(life, result["run"]) == set()
 
 
 def test_a_release_is_upgraded_with_the_shipped_role(life: Life) -> None:

@@ -22,6 +22,12 @@ from tests.support.small_release import NAMESPACE, SmallRelease, config_map
 pytestmark = pytest.mark.control_plane
 
 CRD = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+HOLDING = """
+- hosts: localhost
+  gather_facts: false
+  tasks:
+    - kyma.lifecycle.hold: {state: "{{ state }}", reason: the auditors are here}
+"""
 MODULE = ("lifecycle.kyma-project.io/v1alpha1", "Module")
 
 
@@ -183,6 +189,20 @@ def test_with_a_release_modules_are_a_run_of_their_own_after_it(
     )
     assert states(deployed) == {"shop": "Ready", "cart": "Ready"}
     assert _is_there(own_cluster.api, MODULE, "shop", "cart") == [True, True]
+
+
+def test_the_modules_of_a_held_cluster_fail_it_in_the_last_play_of_batches(
+    own_cluster: OwnCluster, playbook: Playbook, modules: Modules, small: SmallRelease, deployed: Outcome
+) -> None:
+    assert deployed
+    playbook.play(HOLDING, state="present").succeeded()
+    held = playbook.deploy(small.folder, modules=[{"name": "shop"}], serial=1, **modules.variables).failed()
+    playbook.play(HOLDING, state="absent").succeeded()
+    assert "\n[localhost] held: the cluster is held by " in held.text
+    before, _recap = held.text.split("PLAY [Fail for the clusters that are held or do not answer]")
+    assert "fatal: " not in before
+    assert held.recap["failed"] == 1
+    assert own_cluster.api.get(*modules.cart.manager) is not None
 
 
 def test_deleting_all_of_kyma_deletes_the_modules_first_each_behind_its_gate(

@@ -6,12 +6,18 @@
 from __future__ import annotations
 
 import copy
+import json
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Untypeable
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    INSTALLATION_DEFINITION,
+    read_installation,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import create_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.release_digest import tree_digest
 
 from tests.integration.migrations.test_real_ones import eventually
 from tests.support.own_cluster import OwnCluster
@@ -21,11 +27,12 @@ from tests.support.small_release import SmallRelease, config_map, marking
 pytestmark = pytest.mark.control_plane
 
 LACKING = {
-    "Installation": ("status", "target"),
+    "Installation": ("status", "releaseDigest"),
     "Inventory": ("spec", "digest"),
     "Run": ("spec", "migrations"),
     "JournalEntry": ("spec", "irreversible"),
     "Module": ("spec", "mandatory"),
+    "Approval": ("spec", "clusters"),
 }
 """By kind, a field that its definition lacks."""
 MIGRATIONS = {"migrations": {"one/mark": {"verdict": "needed", "evidence": "it has not run"}}}
@@ -70,9 +77,39 @@ def test_a_run_is_held_to_its_plan_although_its_definition_knew_of_none(
     assert entry["spec"]["irreversible"] == "a mark stays"
     installation = own_cluster.api.get(API_VERSION, "Installation", "kyma")
     assert installation
-    assert installation["status"]["target"]
+    assert installation["status"]["releaseDigest"]
     for inventory in own_cluster.api.list(API_VERSION, "Inventory").items:
         assert inventory["spec"]["digest"]
+
+
+def test_a_rollout_adopts_a_cluster_that_an_older_version_of_this_collection_has_deployed(
+    playbook: Playbook, small: SmallRelease, own_cluster: OwnCluster
+) -> None:
+    small.component("two", config_map("two"))
+    playbook.deploy(small.folder).succeeded()
+    unset = {"releaseDigest": None, "releaseSince": None}
+    own_cluster.api.patch(API_VERSION, "Installation", "kyma", None, {"status": unset})
+    older = copy.deepcopy(INSTALLATION_DEFINITION)
+    status = older["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["status"]["properties"]
+    del status["releaseDigest"], status["releaseSince"]
+    own_cluster.api.apply(older, force=True)
+    assert playbook.deploy(small.folder).succeeded().recap["ok"] == 1
+    for_rollout = ("-e", json.dumps({"__kyma_rollout": True, "__kyma_adopt": True}))
+    checked = playbook.deploy(small.folder, *for_rollout, "--check").succeeded()
+    assert [request for request in checked.requests if request.persists] == []
+    adopted = playbook.deploy(small.folder, *for_rollout).succeeded()
+    assert adopted.recap["changed"] == 0
+    facts = adopted.planning["rollout"]
+    assert facts["installed_digest"] == ""
+    assert facts["run"]["state"] == "succeeded"
+    installation = read_installation(own_cluster.api)
+    assert installation.release_digest == facts["release_digest"] == tree_digest(small.folder)
+    assert installation.release_since >= facts["now"] > facts["since"] == ""
+    written = {request.uri.split("?")[0].split("/")[-2] for request in adopted.requests if request.persists}
+    assert written == {"customresourcedefinitions", "installations", "leases"}
+    again = playbook.deploy(small.folder, *for_rollout).succeeded()
+    assert again.recap["ok"] == 1
+    assert again.planning["rollout"]["since"] == installation.release_since
 
 
 def test_fields_of_a_just_updated_definition_are_in_the_record(own_cluster: OwnCluster) -> None:

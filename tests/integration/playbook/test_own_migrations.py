@@ -58,8 +58,7 @@ def test_two_of_one_phase_overlap_and_both_end_before_the_apply(
 def test_a_failed_migration_is_reported_and_its_component_is_not_applied(
     outcome: Outcome, own_cluster: OwnCluster
 ) -> None:
-    migration = outcome.migrations["failing/burn"]
-    assert (migration["state"], migration["error"]) == ("failed", "the disk burns")
+    assert outcome.migrations["failing/burn"]["state"] == "failed"
     assert outcome.components["failing"]["state"] == "failed"
     assert "- component failing: migration failing/burn: the disk burns" in outcome.reasons
     assert own_cluster.api.get("v1", "ConfigMap", "failing", NAMESPACE) is None

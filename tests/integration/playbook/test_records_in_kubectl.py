@@ -72,6 +72,17 @@ SAMPLES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         {"migration": "logging/grow-loki-volume", "verb": "delete", "kind": "StatefulSet", "undoneAt": TIME},
         {},
     ),
+    "kyap": (
+        "production-eu-3f2a9c01b7de",
+        {
+            "ring": "production-eu",
+            "releaseDigest": "4e07408562bedb8b60ce05c1decfe3ad16b72230967de01f640b7e4729b49fce",
+            "reason": "see CHG-1234",
+            "user": "system:serviceaccount:ci:approver",
+            "by": "jane",
+        },
+        {},
+    ),
     "kyerr": (
         "rotate-the-certificates",
         {"trigger": {"strategy": "manual"}, "template": {}},
@@ -105,16 +116,37 @@ def apply(cluster: OwnCluster, record: dict[str, Any], *words: str) -> bool:
     return done.returncode == 0
 
 
+def events_in(described: str) -> list[tuple[str, str]]:
+    """The type and the reason of each Event at the end of what ``kubectl describe`` prints."""
+    lines = described.partition("\nEvents:\n")[2].splitlines()
+    return sorted((words[0], words[1]) for line in lines[2:] if (words := line.split()))
+
+
 def test_a_run_is_awaited_by_its_condition(
     playbook: Playbook, small: SmallRelease, own_cluster: OwnCluster
 ) -> None:
+    show = partial(kubectl, own_cluster.kubeconfig)
     small.component("shop", config_map("shop"))
     run = playbook.deploy(small.folder).succeeded().run["run"]
-    kubectl(own_cluster.kubeconfig, "wait", "--for=condition=Succeeded", f"kyrun/{run}", "--timeout=5s")
-    kubectl(own_cluster.kubeconfig, "wait", "--for=condition=Deployed", "kyin/kyma", "--timeout=5s")
+    for condition in ("Succeeded", "Finished"):
+        show("wait", f"--for=condition={condition}", f"kyrun/{run}", "--timeout=5s")
+    show("wait", "--for=condition=Deployed", "kyin/kyma", "--timeout=5s")
+    began_and_ended = [("Normal", "Started"), ("Normal", "Succeeded")]
+    for record in (f"kyrun/{run}", "kyin/kyma"):
+        assert events_in(show("describe", record)) == began_and_ended
     small.component("broken", deployment("broken", image="broken.invalid/x", progressDeadlineSeconds=2))
     run = playbook.deploy(small.folder, component_timeout=20).failed().run["run"]
-    kubectl(own_cluster.kubeconfig, "wait", "--for=condition=Succeeded=False", f"kyrun/{run}", "--timeout=5s")
+    for condition in ("Succeeded=False", "Finished"):
+        show("wait", f"--for=condition={condition}", f"kyrun/{run}", "--timeout=5s")
+    described = show("describe", f"kyrun/{run}")
+    failed = [("Normal", "Started"), ("Warning", "ComponentFailed"), ("Warning", "Failed")]
+    assert events_in(described) == failed
+    assert events_in(show("describe", "kyin/kyma")) == sorted([*failed, *began_and_ended])
+    # The state and the first reason come before clocks and digests.
+    before = described.partition("\nSpec:\n")[0]
+    assert "summary" in before
+    assert "failed after" in before
+    assert "component broken: Deployment" in before
     shown = kubectl(
         own_cluster.kubeconfig, "get", "kyrun", run, "-o", "jsonpath={.status.conditions[0].message}"
     )

@@ -11,44 +11,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.model import ClusterReport
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.page import render_report
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.page import (
+    grouped_clusters,
+    render_report,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.timeline import (
     Timeline,
     fleet_timeline,
     run_timeline,
 )
 
-from tests.cluster import packages
-from tests.support.browser import ARGUMENTS, PROGRAM, why_no_browser
-from tests.support.needs import skip
-from tests.support.report_samples import (
-    LONG_NAME,
-    LONG_TEXT,
-    errand_run,
-    errands,
-    large_run,
-    read_cluster,
-    recorded,
-    small_run,
-)
+from tests.support.report_samples import every_end
 
 pytestmark = pytest.mark.browser
 
 WIDTHS = (1280, 390)
 MODES = ("light", "dark")
 LEAST_CONTRAST = 4.5
-ERRANDS = errands(
-    backup=[errand_run(2, 9, 30), errand_run(1, 2, 4)], reindex=[errand_run(7, 12, 3, "failed", LONG_TEXT)]
-)
-CLUSTERS = (
-    read_cluster("live-eu", [recorded(large_run(), version="2.10", target="2.11")]),
-    read_cluster(f"staging-{LONG_NAME}.{LONG_NAME}", [recorded({**large_run(exact=False), "name": "older"})]),
-    read_cluster("canary", [recorded(small_run(5, "running"))]),
-    read_cluster("errands", [recorded(small_run()), ERRANDS]),
-    read_cluster("far", [{"unreachable": True, "msg": LONG_TEXT}]),
-    read_cluster("quiet", [recorded()]),
-)
+CLUSTERS = every_end()
+ORDERED = tuple(cluster for group in grouped_clusters(CLUSTERS) for cluster in group)
 
 MEASURE = Path(__file__).with_name("measure.js").read_text()
 
@@ -66,19 +47,6 @@ class Page:
     width: int
     measured: dict[str, Any]
     requests: tuple[str, ...]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A headless Chromium."""
-    if reason := why_no_browser():
-        skip(reason)
-    driver = pytest.importorskip("playwright.sync_api")
-    with driver.sync_playwright() as running:
-        program = str(packages.find(PROGRAM))
-        started = running.chromium.launch(executable_path=program, args=list(ARGUMENTS))
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -123,14 +91,14 @@ def test_all_text_can_be_read(page: Page) -> None:
     assert [one for one in page.measured["contrasts"] if one["contrast"] < LEAST_CONTRAST] == []
 
 
-def timelines(clusters: tuple[ClusterReport, ...]) -> list[Timeline]:
-    return [fleet_timeline(clusters), *(run_timeline(run) for one in clusters for run in one.runs)]
+def timelines() -> list[Timeline]:
+    return [fleet_timeline(ORDERED), *(run_timeline(run) for one in ORDERED for run in one.runs)]
 
 
 def test_bars_are_in_proportion(page: Page) -> None:
     expected = [
         (one.seconds, timeline.seconds)
-        for timeline in timelines(CLUSTERS)
+        for timeline in timelines()
         for lane in timeline.lanes
         for one in lane.bars
     ]

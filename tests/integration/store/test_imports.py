@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.normal_form import (
     normal_form,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
+from tests.cluster.paths import ROOT
 from tests.support.eventually import eventually
 from tests.support.runtime_samples import rich_cron_job, rich_deployment, rich_job
 from tests.support.store_user import User
@@ -231,6 +233,23 @@ def test_any_dump_loads_to_no_change(deployer: User, stage: tuple[str, str]) -> 
     assert {name: deployer.forms(name) for name in before} == before
 
 
+def test_workloads_as_people_write_them_are_imported_by_fields_and_left_alone(deployer: User) -> None:
+    workloads = yaml.safe_load((ROOT / "tests/unit/module_utils/_job_models/handmade.yaml").read_text())
+    for obj in workloads:
+        obj["metadata"]["namespace"] = deployer.namespace
+        obj["metadata"].pop("creationTimestamp", None)
+        deployer.admin.create(obj)
+    names = {obj["metadata"]["name"] for obj in workloads}
+    before = {name: deployer.forms(name) for name in names}
+    deployer.imported().succeeded()
+    dump = deployer.info(dump=True).result["dump"]
+    assert {one["name"]: one["extra"] for one in dump if "extra" in one} == {
+        "database": {"Service": {"spec": {"clusterIP": "None"}}}
+    }
+    deployer.jobs(jobs=dump, prune=True).unchanged()
+    assert {name: deployer.forms(name) for name in names} == before
+
+
 VERSIONS: dict[int, dict[str, Any]] = {
     1: {"cmd": "serve --all 1>>/data/out 2>>/data/err", "memory": "1Gi", "cpu": "1", "healthScript": "true"},
     2: {
@@ -246,6 +265,12 @@ VERSIONS: dict[int, dict[str, Any]] = {
         "resources": {"memory": "1Gi", "cpu": "1"},
         "healthCheck": {"script": "true"},
     },
+    4: {
+        "command": "serve --all",
+        "logs": {"stdout": "/data/out", "stderr": "/data/err"},
+        "resources": {"memory": "1Gi", "cpu": "1"},
+        "healthCheck": {"script": "true"},
+    },
 }
 
 
@@ -255,15 +280,15 @@ def test_definitions_by_hand_of_all_versions_are_listed_alike_and_rewritten(depl
         deployer.write_definition(f"v{version}", version, image="nginx:1.29", **spec)
     newer = {"image": "nginx:2", "command": {"of": "another shape"}, "novelty": 1}
     deployer.write_definition("v99", 99, **newer)
-    deployer.write_definition("corrupt", 3, image=["nginx:1.29"])
+    deployer.write_definition("corrupt", 4, image=["nginx:1.29"])
     deployer.write_definition("nameless", "three", image="nginx:1.29")
 
     info = deployer.info().result
     listed = {one["name"]: one for one in info["jobs"]}
-    assert listed.keys() == {"v1", "v2", "v3", "v99"}
-    assert listed["v1"]["fields"] == listed["v2"]["fields"] == listed["v3"]["fields"]
+    assert listed.keys() == {"v1", "v2", "v3", "v4", "v99"}
+    assert all(listed[f"v{version}"]["fields"] == listed["v1"]["fields"] for version in VERSIONS)
     assert listed["v1"]["fields"]["logs"] == {"stdout": "/data/out", "stderr": "/data/err"}
-    assert [listed[f"v{version}"]["storage_version"] for version in (1, 2, 3, 99)] == [1, 2, 3, 99]
+    assert [listed[f"v{version}"]["storage_version"] for version in (1, 2, 3, 4, 99)] == [1, 2, 3, 4, 99]
     assert [name for name, one in listed.items() if one["read_only"]] == ["v99"]
     for name in ("corrupt", "nameless"):
         assert [one for one in info["warnings"] if f"{deployer.namespace}/{name} can't be read: " in one]
@@ -271,16 +296,16 @@ def test_definitions_by_hand_of_all_versions_are_listed_alike_and_rewritten(depl
     refused = deployer.jobs(name="v99", type="continuous", image="nginx:3")
     assert "storage version 99" in refused.message
     rewritten = deployer.imported(rewrite=True).succeeded()
-    assert rewritten.result["rewritten"] == [f"{deployer.namespace}/v{version}" for version in (1, 2)]
+    assert rewritten.result["rewritten"] == [f"{deployer.namespace}/v{version}" for version in (1, 2, 3)]
     assert len(rewritten.result["unreadable"]) == 2
     specs = {one["metadata"]["name"]: one["spec"] for one in deployer.definitions()}
-    assert specs["v1"] == specs["v2"] == specs["v3"]
+    assert specs["v1"] == specs["v2"] == specs["v3"] == specs["v4"]
     assert specs["v99"] == newer
     deployer.imported(rewrite=True).unchanged()
-    selector = "lifecycle.kyma-project.io/storage-version=3"
+    selector = "lifecycle.kyma-project.io/storage-version=4"
     kind = ("lifecycle.kyma-project.io/v1alpha1", "ContinuousJob")
     selected = deployer.admin.list(*kind, deployer.namespace, label_selector=selector).items
-    assert {one["metadata"]["name"] for one in selected} == {"v1", "v2", "v3", "corrupt"}
+    assert {one["metadata"]["name"] for one in selected} == {"v1", "v2", "v3", "v4", "corrupt"}
 
 
 @pytest.fixture

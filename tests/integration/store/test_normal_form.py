@@ -81,7 +81,7 @@ def test_an_object_with_many_fields(api: LiveCluster, kind: str) -> None:
 @pytest.mark.parametrize("kind", RICH)
 def test_the_normal_form_can_be_created_again_and_becomes_the_same(api: LiveCluster, kind: str) -> None:
     first = answer(api, RICH[kind]("default"))
-    again = answer(api, normal_form(first))
+    again = answer(api, normal_form(first, is_strict=True))
     for obj in (first, again):
         for field in ("uid", "creationTimestamp", "managedFields"):
             del obj["metadata"][field]
@@ -122,6 +122,37 @@ JOBS: Mapping[str, Mapping[str, Any]] = {
         "memory": "",
         "cpu": "",
         "health_check": {"script": "true"},
+    },
+    "in the form of Kubernetes": {
+        "image": "busybox:1",
+        "command": ["run", "--all"],
+        "args": ["-v"],
+        "env": {"B": "2", "A": {"secretKeyRef": {"name": "login", "key": "password"}}},
+        "env_from": [{"configMapRef": {"name": "settings"}, "prefix": "X_"}],
+        "requests": {"memory": "128Mi"},
+        "limits": {"memory": "1024Mi", "ephemeral-storage": "1Gi"},
+        "volumes": [
+            {"path": "/tmp", "empty_dir": "0.5Gi"},
+            {"path": "/etc/a", "config_map": "settings", "read_only": True},
+            {"path": "/etc/b", "secret": {"secretName": "login", "items": [{"key": "a", "path": "b"}]}},
+            {"name": "files", "path": "/files", "claim": "files"},
+            {"name": "files", "path": "/more", "sub_path": "more"},
+        ],
+        "image_pull_secrets": ["registry"],
+        "sidecars": [{"name": "proxy", "image": "proxy:1"}],
+        "concurrency_policy": "Allow",
+        "starting_deadline": 0,
+        "restart_policy": "OnFailure",
+        "ttl": 60,
+        "service_account": "runner",
+        "security_context": {"runAsNonRoot": True},
+        "readiness_probe": {"tcpSocket": {"port": 8080}},
+        "strategy": {"type": "Recreate"},
+        "labels": {"team": "a"},
+        "pod_labels": {"team": "a"},
+        "selector": {"team": "a"},
+        "service_ports": [{"name": "http", "port": 80, "targetPort": 8080}],
+        "service_type": "NodePort",
     },
     "another protocol": {"image": "busybox@sha256:" + "1" * 64, "port": 53, "port_protocol": "UDP"},
 }

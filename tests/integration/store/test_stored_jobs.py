@@ -17,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
     STORAGE_VERSION_LABEL,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
+from ansible_collections.kyma.lifecycle.plugins.module_utils._timestamp import timestamp
 
 from tests.support.eventually import eventually
 from tests.support.store_user import User
@@ -247,7 +248,7 @@ def test_fields_by_hand_survive_a_migration(deployer: User) -> None:
     assert deployer.imported(rewrite=True).succeeded().result["rewritten"] == [f"{deployer.namespace}/web"]
     definition = deployer.definition("web", "continuous")
     assert definition
-    assert definition["metadata"]["labels"][STORAGE_VERSION_LABEL] == "3"
+    assert definition["metadata"]["labels"][STORAGE_VERSION_LABEL] == "4"
     assert definition["spec"]["colour"] == "blue"
     assert definition["spec"]["logs"] == {"stdout": "/log", "level": "all"}
     assert definition["spec"]["resources"] == {"memory": "256Mi"}
@@ -327,3 +328,36 @@ def test_an_invalid_extra_is_refused_before_the_first_write(deployer: User) -> N
     refused = deployer.jobs(jobs=[BACKUP, bad])
     assert "extra.Deployment.spec.template must be a mapping" in refused.message
     assert refused.writes == []
+
+
+def test_a_scheduled_job_says_when_it_runs_and_why_it_did_not(deployer: User) -> None:
+    deployer.jobs(jobs=[BACKUP]).succeeded()
+    runs = deployer.listed()["backup"]["runs"]
+    assert (runs["time_zone"], runs["last_run"], runs["missed_run"], runs["problem"]) == ("UTC", "", "", "")
+    assert runs["next_run"].endswith("+00:00")
+    # As if no controller had worked for days.
+    status = {"status": {"lastScheduleTime": "2026-01-01T00:00:00Z"}}
+    deployer.admin.patch("batch/v1", "CronJob", "backup", deployer.namespace, status, subresource="status")
+
+    def why() -> str:
+        return str(deployer.listed()["backup"]["runs"]["why_missed"])
+
+    assert why() == "not known; Kubernetes starts it at most 30 seconds late (starting_deadline)"
+    live = deployer.admin.get("batch/v1", "CronJob", "backup", deployer.namespace)
+    assert live
+    place = {"namespace": deployer.namespace, "name": "backup"}
+    event = {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": "backup.1", "namespace": deployer.namespace},
+        "involvedObject": {"kind": "CronJob", "uid": live["metadata"]["uid"], **place},
+        "type": "Warning",
+        "reason": "FailedCreate",
+        "message": "Error creating job: exceeded quota",
+        "lastTimestamp": timestamp(),
+    }
+    deployer.admin.create(event)
+    assert why() == "FailedCreate: Error creating job: exceeded quota"
+    with_suspend = {**BACKUP, "suspend": True}
+    deployer.jobs(jobs=[with_suspend]).succeeded()
+    assert (why(), deployer.listed()["backup"]["runs"]["next_run"]) == ("the job is suspended", "")

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from ansible import constants as C
 from ansible_collections.kyma.lifecycle.plugins.action.plan import ActionModule
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import CARRIER_ARGUMENT
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import ControllerNotes, Result
@@ -65,7 +67,13 @@ class Here(ActionModule):
             serial=[], order=None, strategy="linear", max_fail_percentage=None, any_errors_fatal=False
         )
         self._task = SimpleNamespace(
-            args=dict(REQUESTED), action=NAME, async_val=async_seconds, no_log=False, get_play=lambda: play
+            args=dict(REQUESTED),
+            action=NAME,
+            async_val=async_seconds,
+            delegate_to=None,
+            diff=False,
+            no_log=False,
+            get_play=lambda: play,
         )
         self._templar = SimpleNamespace(template=lambda value: value)
         self.later: Result | None = None
@@ -122,6 +130,29 @@ def test_all_invalid_numbers_are_reported_together_on_every_carrier(
     assert result["failed"]
     assert "for 3 reasons; nothing was written" in result["msg"]
     assert [one.split()[0] for one in result["blockers"]] == ["workers", "timeout", "lease_seconds"]
+
+
+@pytest.mark.parametrize("is_diff_mode", [False, True])
+@pytest.mark.parametrize("carrier", [Here, There])
+def test_the_changes_are_written_to_a_file_and_shown_in_diff_mode_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, carrier: type[Here], is_diff_mode: bool
+) -> None:
+    monkeypatch.setattr(direct, "has_libraries", lambda: True)
+    monkeypatch.setattr(C, "DEFAULT_LOCAL_TMP", str(tmp_path / "local"))
+    carried = carrier(0)
+    carried._task.diff = is_diff_mode
+    options = carried._task.args = {**REQUESTED, "diff_file": str(tmp_path / "plan.diff")}
+    result = carried.carry(validate(DEFINITION, options, NAME), TASK_VARS)
+    text = (tmp_path / "plan.diff").read_text()
+    assert text.startswith("# cluster: Kyma 2.9\n--- Namespace kyma-system (absent)\n")
+    assert "\n+++ ConfigMap kyma-system/one\n" in text
+    assert ("diff" in result) is is_diff_mode
+
+
+@pytest.mark.parametrize("option", ["plan", "plan_out", "diff_file"])
+def test_a_plan_with_a_file_on_the_controller_cannot_be_asynchronous(option: str) -> None:
+    result = Here(600).carry(validate(DEFINITION, {**REQUESTED, option: "/file"}, NAME), TASK_VARS)
+    assert result["msg"] == f"{option} needs the answer of the task, so it can't be an async one"
 
 
 @pytest.mark.parametrize("given", [{}, {"release": ""}])

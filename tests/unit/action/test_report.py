@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from ansible import constants as C
@@ -19,8 +21,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state
     ClusterState,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.cluster_log import CLUSTER_LOG
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.command_target import CommandTarget
 
 from tests.support.report_samples import recorded, small_run
+from tests.support.rollout_samples import OPEN_ROLLOUT
 
 RESULTS = [{}, recorded(small_run())]
 
@@ -32,7 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(
-    path: Path,
+    path: Path | None,
     host: str = "live",
     *,
     check_mode: bool = False,
@@ -43,7 +47,7 @@ def run(
     **args: Any,
 ) -> dict[str, Any]:
     task = SimpleNamespace(
-        args={"path": str(path), "results": RESULTS, **args},
+        args={"path": path and str(path), "results": RESULTS, **args},
         check_mode=check_mode,
         diff=diff,
         async_val=0,
@@ -87,11 +91,11 @@ def test_check_mode_foretells_and_writes_nothing(tmp_path: Path) -> None:
 
 def test_diff_mode_shows_the_file_before_and_after(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "report.html"
-    shown = run(path, diff=True)["diff"]
+    (shown,) = run(path, diff=True)["diff"]
     assert (shown["before"], shown["after"]) == ("", path.read_text())
     assert "diff" not in run(path, diff=True)
     monkeypatch.setattr(C, "MAX_FILE_SIZE_FOR_DIFF", 1000)
-    assert run(path, diff=True, title="mine")["diff"] == {"dst_larger": 1000}
+    assert run(path, diff=True, title="mine")["diff"] == [{"dst_larger": 1000}]
 
 
 def test_hosts_share_the_file_and_those_without_a_result_are_in_it(tmp_path: Path) -> None:
@@ -111,6 +115,35 @@ def test_hosts_share_the_file_and_those_without_a_result_are_in_it(tmp_path: Pat
     texts = set(re.findall(r">([^<>]+)<", path.read_text()))
     assert {"no route to host", report.LEFT, NOT_BEGUN_YET} <= texts
     assert run(tmp_path / "other.html", "a")["clusters"].keys() == {"a", "live"}
+
+
+def test_hosts_that_lead_to_one_cluster_have_the_states_of_the_table(tmp_path: Path) -> None:
+    path, hosts = tmp_path / "report.html", ("a", "b")
+    run(path, "a", hosts=hosts, there=hosts)
+    for host, state, seconds in (("a", "succeeded", 63.0), ("b", "unchanged", 12.0)):
+        CLUSTER_LOG.write(hosts, ClusterState(host, state=state, seconds=seconds))
+    result = run(path, "b", hosts=hosts, there=hosts)
+    assert result["clusters"] == {"a": "succeeded", "b": "unchanged"}
+    times = re.findall(r'<td class="took">([^<]*)</td>', path.read_text())
+    assert times[:2] == ["63.0 s", "12.0 s"]
+
+
+def test_all_files_have_the_same_states_and_reasons(tmp_path: Path) -> None:
+    path, summary, junit = (tmp_path / name for name in ("report.html", "summary.md", "junit.xml"))
+    (tmp_path / "local").mkdir()
+    CLUSTER_LOG.write(("live", "gone"), ClusterState("gone", state="unreachable", reason="no route to host"))
+    result = run(path, hosts=("live", "gone"), summary=str(summary), junit=str(junit))
+    assert (result["summary"], result["junit"]) == (str(summary), str(junit))
+    rows = [line.split(" | ") for line in summary.read_text().splitlines()[4:6]]
+    suites = ElementTree.fromstring(junit.read_text())
+    states = [(one.get("name"), one[0][0].get("value")) for one in suites]
+    assert [(row[0].strip("| "), row[3]) for row in rows] == states == list(result["clusters"].items())
+    assert all("no route to host" in file.read_text() for file in (path, summary, junit))
+    assert f"report: {path}" in summary.read_text()
+
+
+def test_a_task_without_a_file_is_refused() -> None:
+    assert run(None) == {"failed": True, "msg": "no file is named: set path, summary or junit"}
 
 
 def test_one_host_can_report_on_several_clusters(tmp_path: Path) -> None:
@@ -138,5 +171,24 @@ def test_commands_reach_the_cluster_of_their_host(tmp_path: Path, monkeypatch: p
     failed = recorded(small_run(state="failed"))
     run(page, results=[failed])
     assert "kubectl --context CONTEXT get runs" in page.read_text()
-    run(page, results=[failed], variables={"kyma_context": "eu"})
+    run(page, results=[{**failed, "command_target": asdict(CommandTarget("", "eu", inventory=("/hosts",)))}])
     assert "kubectl --context eu get runs" in page.read_text()
+
+
+@pytest.mark.parametrize("is_check", [True, False])
+def test_all_files_have_the_rollout_that_was_shown(tmp_path: Path, is_check: bool) -> None:
+    (tmp_path / "local").mkdir()
+    CLUSTER_LOG.show_rollout(OPEN_ROLLOUT.as_result())
+    CLUSTER_LOG.write(["eu-1"], ClusterState("eu-1", "2.10", "2.11", "failed", 60.0, "no memory"))
+    path, summary, junit = (tmp_path / name for name in ("report.html", "summary.md", "junit.xml"))
+    variables = {"ansible_check_mode": is_check}
+    run(path, "eu-1", cluster="eu-1", summary=str(summary), junit=str(junit), variables=variables)
+    when = "now" if is_check else "at the next call"
+    for file in (path, summary):
+        assert f"may start, 3 to deploy {when} (3 clusters)" in file.read_text()
+        assert "no memory" in file.read_text()
+        assert (
+            "pprove ring rest with the variables of this call, then run the same command again"
+            in file.read_text()
+        )
+    assert '<property name="ring" value="early" />' in junit.read_text()

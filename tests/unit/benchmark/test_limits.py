@@ -118,6 +118,7 @@ def two_tools(monkeypatch: pytest.MonkeyPatch) -> None:
         benchmark, "measure_errands", lambda _place, measurements, _most: measurements.figures.append(figure)
     )
     monkeypatch.setattr(benchmark, "measure_store", lambda *_given: None)
+    monkeypatch.setattr(benchmark, "measure_fleet", lambda *_given: None)
     for module in (trial, benchmark):
         monkeypatch.setattr(module, "TOOLS", {"helm": Slow, "ours": Fine})
 

@@ -42,6 +42,15 @@ def test_detached_processes_are_counted(tmp_path: Path) -> None:
     assert usage["peak"] > 140_000_000
 
 
+def test_the_memory_of_the_main_process_is_that_of_no_other(tmp_path: Path) -> None:
+    child = "memory = b'x' * 150_000_000"
+    # Several, so that the main process exists long enough to be read.
+    run = f"subprocess.run([sys.executable, '-c', {child!r}], check=True)"
+    code = f"import subprocess, sys; [{run} for number in range(5)]"
+    _code, usage = used(tmp_path, sys.executable, "-c", code)
+    assert 1_000_000 < usage["main"] < 100_000_000 < usage["peak"]
+
+
 def test_the_exit_code_is_the_commands(tmp_path: Path) -> None:
     assert used(tmp_path, sys.executable, "-c", "raise SystemExit(3)")[0] == 3
 

@@ -34,6 +34,7 @@ FLOORS: Mapping[str, int] = {
     "_threads": 1,
     "_timestamp": 1,
     "_cluster": 2,
+    "_record_codec": 2,
     "_dry_run": 3,
     "_jobs": 3,
     "_release": 3,

@@ -29,6 +29,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_val
     is_field_of,
     job_problems,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.kubernetes_fields import (
+    KUBERNETES_FIELDS,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.runtime_objects import (
     runtime_objects,
 )
@@ -102,7 +105,11 @@ def documented_jobs() -> list[dict[str, Any]]:
     options = ("namespace", "state")
     jobs = [entry for entry in blocks() if "type" in entry]
     tasks = [one for name, one in documented_tasks() if name == "kyma.lifecycle.stored_job"]
-    jobs += [{key: value for key, value in task.items() if key not in options} for task in tasks]
+    jobs += [
+        {key: value for key, value in task.items() if key not in options}
+        for task in tasks
+        if task.get("state") != "restarted"
+    ]
     return [*jobs, *JOBS]
 
 
@@ -139,7 +146,10 @@ def test_the_types_are_those_of_the_definitions() -> None:
 def test_the_fields_have_their_types_and_defaults() -> None:
     defaults = DEFAULTS[CURRENT_DEFAULTS]
     documented = {name: (types, default) for name, types, default, _meaning in rows("field")}
-    assert list(documented) == list(FIELD_NAMES)
+    kubernetes = {row[0]: (row[1], "") for row in rows("field as in Kubernetes")}
+    assert list(documented) == [name for name in FIELD_NAMES if name not in KUBERNETES_FIELDS]
+    assert list(kubernetes) == list(KUBERNETES_FIELDS)
+    documented |= kubernetes
     for name, (types, default) in documented.items():
         fitting = [str(one) for one in JobType if is_field_of(name, one)]
         assert types == ("all" if len(fitting) == len(JobType) else ", ".join(fitting)), name
@@ -162,11 +172,11 @@ def test_the_kinds_variables_and_playbooks_of_the_guide_exist() -> None:
     plurals = {one["spec"]["names"]["plural"] for one in DEFINITIONS}
     assert set(re.findall(r"\b(?:[a-z]+jobs|jobstores|jobcounters)\b", GUIDE)) == plurals
     assert STORAGE_VERSION_LABEL in GUIDE
-    assert "There are three." in GUIDE
-    assert CURRENT_VERSION == 3
+    assert "There are four." in GUIDE
+    assert CURRENT_VERSION == 4
     specs = yaml.safe_load((ROOT / "roles" / "kyma_job_store" / "meta" / "argument_specs.yml").read_text())
     known = set(specs["argument_specs"]["main"]["options"]) | {"kyma_jobs_file"}
-    variables = set(re.findall(r"\bkyma_\w+", GUIDE)) - {"kyma_jobs"}
+    variables = set(re.findall(r"\bkyma_\w+", GUIDE)) - {"kyma_jobs", "kyma_job_store"}
     assert variables <= known
     for playbook in re.findall(r"kyma\.lifecycle\.(\w+_(?:jobs|job_store))\b", GUIDE):
         assert (ROOT / "playbooks" / f"{playbook}.yml").exists(), playbook

@@ -209,7 +209,8 @@ def stop(*_arguments):
     sys.exit(0)
 signal.signal(signal.SIGINT, stop)
 pathlib.Path({str(pid)!r}).write_text(str(os.getpid()))
-time.sleep(60)
+for _turn in range(600):
+    time.sleep(0.1)
 """
     step_script = f"""
 import signal, sys

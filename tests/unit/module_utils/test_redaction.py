@@ -9,6 +9,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._redaction import (
     without_login,
     without_logins,
+    without_logins_in,
     without_user,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import release_error
@@ -52,6 +53,18 @@ def test_a_problem_of_a_release_shows_no_login() -> None:
     assert (
         str(release_error(said, "a.yaml")) == "a.yaml: files: 'a=https://host/a' and git::https://host/b (x)"
     )
+
+
+@pytest.mark.parametrize("before", ["", "1", "x" * 100, "a.-" * 50, "a:" * 50, "https:" + ":" * 20])
+def test_a_login_in_a_text_is_found_wherever_its_url_begins(before: str) -> None:
+    assert "hunter2" not in without_logins_in(f"get {before}https://user:hunter2@host/a?hunter2: no")
+
+
+@pytest.mark.parametrize("part", ["a", "a:", "a.-", "a:/", "https:"])
+def test_a_long_text_without_a_url_takes_no_longer_than_it_is(part: str) -> None:
+    """An author of a release may write it, and it would take an hour if each place were tried to the end."""
+    text = part * 50_000
+    assert without_logins_in(text)
 
 
 def test_a_url_without_user_and_fragment_identifies_its_content() -> None:

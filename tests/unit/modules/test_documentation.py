@@ -21,7 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.direct_car
 PLUGINS = "ansible_collections.kyma.lifecycle.plugins"
 REPO = Path(__file__).resolve().parents[3]
 ROUTED = yaml.safe_load((REPO / "meta/runtime.yml").read_text())["plugin_routing"]["modules"]
-ON_CONTROLLER = ("report",)
+ON_CONTROLLER = ("report", "rollout")
 """Modules that reach no cluster: their action plugins do all the work."""
 MODULES = sorted(
     path.stem for path in (REPO / "plugins/modules").glob("*.py") if path.stem not in ON_CONTROLLER

@@ -50,6 +50,17 @@ def test_a_repeated_plan_is_applied_to_its_last_hop(plays: Plays) -> None:
     ]
 
 
+def test_health_is_required_only_after_the_last_hop(plays: Plays) -> None:
+    versions = ("2.9", "2.10", "2.11")
+    answers = {
+        "plan": [planned(*versions), *map(planned, versions[1:])],
+        "run started": [begun(version) for version in versions],
+    }
+    played = plays.play(answers, "-e", "kyma_release=2.11", "-e", "kyma_require_healthy=true").succeeded()
+    ended = [one for one in played.of("run") if one["state"] == "finished"]
+    assert [one["require_healthy"] for one in ended] == [False, False, True]
+
+
 def test_hops_are_applied_once_if_the_first_is_planned_again(plays: Plays) -> None:
     answers = {
         "plan": [planned("2.10", "2.11"), planned("2.10", "2.11"), planned("2.11")],
@@ -81,11 +92,79 @@ def test_a_repeated_plan_without_changes_records_its_observations(plays: Plays) 
     assert [one.get("state") for one in played.of("run")] == ["started", "noted"]
 
 
+@pytest.mark.parametrize(
+    ("installed", "options", "states"),
+    [
+        ("", ["-e", '{"__kyma_adopt": true, "__kyma_rollout": true}'], ["noted"]),
+        ("9f86", ["-e", '{"__kyma_adopt": true, "__kyma_rollout": true}'], []),
+        ("", ["-e", '{"__kyma_adopt": true, "__kyma_rollout": true}', "--check"], []),
+        ("", [], []),
+    ],
+    ids=["unknown", "known", "checked", "without a rollout"],
+)
+def test_only_a_rollout_adopts_a_release_that_the_cluster_has_already(
+    installed: str, options: list[str], states: list[str], plays: Plays
+) -> None:
+    unchanged = planned("2.11", needed=False, release_digest="9f86")
+    unchanged["rollout"] = {"release_digest": "9f86", "installed_digest": installed}
+    played = plays.play({"plan": [unchanged]}, *options).succeeded()
+    assert [one["state"] for one in played.of("run")] == states
+    assert all(one["adopt"] for one in played.of("run"))
+    assert [one["rollout"] for one in played.of("plan")] == [bool(options)]
+
+
 def test_a_blocker_of_a_repeated_run_is_the_only_failure(plays: Plays) -> None:
     held = {"failed": True, "msg": "the cluster is held"}
     played = plays.play({"plan": [planned("2.11"), planned("2.11")], "run started": [OUTDATED, held]})
     assert played.status
     assert "the cluster is held" in played.text
+    assert played.text.count("fatal: ") == 1, played.text
+
+
+UNNEEDED = {"plan": {**planned("2.11")["plan"], "needed": False, "noted": {"a": 1}}}
+FAILING = {"failures": ["component shop: no room"], "msg": "Kyma is not deployed:\n- shop"}
+
+
+@pytest.mark.parametrize(
+    ("answers", "done"),
+    [
+        ({"plan": [planned("2.11") | FAILING]}, ["plan"]),
+        ({"plan": [planned("2.11")], "run started": [begun("r") | FAILING | {"run": ""}]}, ["plan", "run"]),
+        (
+            {"plan": [planned("2.11")], "run started": [begun("r")], "run finished": [FAILING]},
+            ["plan", "run", "component", "run"],
+        ),
+        (
+            {
+                "plan": [planned("2.10", "2.11"), planned("2.11") | FAILING],
+                "run started": [begun("r")],
+            },
+            ["plan", "run", "component", "run", "plan"],
+        ),
+        ({"plan": [UNNEEDED], "run noted": [FAILING]}, ["plan", "run"]),
+    ],
+)
+def test_a_step_that_failed_with_a_plan_fails_the_host_by_a_task_without_it(
+    plays: Plays, answers: dict[str, Any], done: list[str]
+) -> None:
+    # The real tasks return such results, because Ansible prints all of a result that has failed.
+    played = plays.play(answers)
+    assert played.status
+    assert [module for module, *_more in played.calls] == done
+    [fatal] = [line for line in played.text.splitlines() if line.startswith("fatal: ")]
+    assert "Kyma is not deployed" in fatal
+    assert "plan" not in fatal
+
+
+def test_a_run_that_fails_after_a_takeover_fails_the_host_once(plays: Plays) -> None:
+    played = plays.play(
+        {
+            "plan": [planned("2.11"), planned("2.11")],
+            "run started": [OUTDATED, begun("r")],
+            "run finished": [FAILING, FAILING],
+        }
+    )
+    assert played.status
     assert played.text.count("fatal: ") == 1, played.text
 
 

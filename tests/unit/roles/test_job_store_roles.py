@@ -20,6 +20,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._store.counting imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.job_change import JobChanger
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.job_import import import_jobs
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.pod_refusals import pod_refusals
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.restrictions import (
+    restriction_warnings,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.snapshot import read_snapshot
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import (
     StoreSwitches,
@@ -126,6 +129,7 @@ def test_the_account_of_the_store_gets_what_it_calls_and_no_more() -> None:
     ensure_namespace(memory, "cart")
     hooked = HookedCluster(memory)
     use_all_of_the_store(hooked, memory)
+    restriction_warnings(hooked, ["shop"])
     manager = yaml.safe_load((FILES / "manager.yaml").read_text())
     granted = {
         (verb, group, resource)

@@ -114,14 +114,15 @@ def test_each_option_of_the_module_is_passed_on(role: str, tasks: str, module: s
 
 
 CONNECTION = {"kubeconfig", "context"}
+RUN = {"interactive_managers", "require_healthy"}
 LEASE = {"deadline", "lease_wait", "lease_seconds", "service_account"}
 
 
 @pytest.mark.parametrize(
     ("role", "tasks", "taken"),
     [
-        ("kyma", "run", [CONNECTION | LEASE | {"interactive_managers"}, CONNECTION | LEASE]),
-        ("kyma", "note", [CONNECTION | LEASE | {"interactive_managers"}]),
+        ("kyma", "run", [CONNECTION | LEASE | RUN, CONNECTION | LEASE | {"require_healthy"}]),
+        ("kyma", "note", [CONNECTION | LEASE | RUN]),
         ("kyma", "report", [CONNECTION, CONNECTION]),
         ("kyma_job_store", "install", [CONNECTION]),
     ],

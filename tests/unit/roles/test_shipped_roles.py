@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import RBAC, Right
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import RBAC, READ, Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.roles import (
     Subject,
     granting_roles,
@@ -32,10 +32,14 @@ from tests.support.release_rules import RULES
 PLUGINS = ROOT / "plugins"
 PACKAGE = "ansible_collections.kyma.lifecycle.plugins"
 ROLES = ROOT / "roles" / "kyma" / "files" / "cluster_roles"
-DEPLOYER, READER = (yaml.safe_load((ROLES / f"{name}.yaml").read_text()) for name in ("deployer", "view"))
+DEPLOYER, READER, APPROVER = (
+    yaml.safe_load((ROLES / f"{name}.yaml").read_text()) for name in ("deployer", "view", "approver")
+)
 RISKY = ("escalate", "bind", "impersonate")
 DIAGNOSIS = {Right("list", "", kind) for kind in ("pods", "persistentvolumeclaims", "events")}
-"""The rights to find out why something is not healthy: no plan asks for them, as a run works without them."""
+"""The rights to find out why something is not healthy."""
+OPTIONAL = {*DIAGNOSIS, Right("create", "", "events")}
+"""The same, and to report runs as Events: no plan asks for them, as a run works without them."""
 SHIPPED = sorted(ROOT.glob("roles/*/files/cluster_roles/*"))
 """The files of all roles. Files of roles with another purpose would have another folder."""
 
@@ -79,22 +83,36 @@ def own_needs() -> set[Right]:
 
 
 def test_the_deployer_gets_what_the_code_needs_and_no_more() -> None:
-    assert set(granted(DEPLOYER["rules"])) == own_needs() | DIAGNOSIS
+    assert set(granted(DEPLOYER["rules"])) == own_needs() | OPTIONAL
 
 
 @pytest.mark.parametrize("number", range(len(DEPLOYER["rules"])))
 def test_no_rule_can_go(number: int) -> None:
     left = [rule for position, rule in enumerate(DEPLOYER["rules"]) if position != number]
-    assert (own_needs() | DIAGNOSIS) - set(granted(left))
+    assert (own_needs() | OPTIONAL) - set(granted(left))
 
 
 def test_the_reader_role_equals_the_viewers_of_the_record_kinds() -> None:
     assert RECORD_KINDS.viewers == READER
 
 
+def test_approvers_write_approvals_and_nothing_else() -> None:
+    rights = set(granted(APPROVER["rules"]))
+    assert {(right.group, right.resource) for right in rights} == {("lifecycle.kyma-project.io", "approvals")}
+    # What is never patched has the creation time of what was approved.
+    assert {right.verb for right in rights} == {*READ, "create", "delete"}
+
+
+@pytest.mark.parametrize("role", [DEPLOYER, READER], ids=["deployer", "view"])
+def test_all_others_only_read_approvals(role: Mapping[str, Any]) -> None:
+    verbs = {right.verb for right in granted(role["rules"]) if right.resource == "approvals"}
+    assert verbs == {*READ}
+
+
 def test_no_file_of_a_role_is_left_out() -> None:
     files = {path for path in ROOT.glob("roles/*/files/**/*") if path.is_file()}
-    assert files == {*SHIPPED}
+    policies = ROOT / "roles" / "kyma_job_store" / "files" / "admission_policies" / "stored_jobs.yaml"
+    assert files == {*SHIPPED, ROLES.parent / "definitions" / "approvals.yaml", policies}
     assert {path.parts[-4] for path in SHIPPED} == {"kyma", "kyma_job_store"}
 
 
@@ -107,7 +125,7 @@ def test_nothing_is_granted_wholesale(path: Path) -> None:
     for right in granted(role["rules"]):
         assert not any("*" in part for part in (right.verb, right.group, right.resource))
         assert right.verb not in RISKY
-        assert right.resource not in ("secrets", "pods/exec", "serviceaccounts/token")
+        assert right.resource not in ("secrets", "pods/exec", "pods/log", "serviceaccounts/token")
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: "/".join(path.parts[-4::3]))

@@ -52,6 +52,11 @@ options:
     description:
       - The file that gets metrics in the text format of Prometheus.
     type: str
+  http_address:
+    description:
+      - The address at which it answers HTTP requests for liveness, readiness and metrics, such as
+        V(127.0.0.1:8080).
+    type: str
   kubeconfig:
     description:
       - The path of a kubeconfig.
@@ -88,7 +93,14 @@ CLOSE_SECONDS = 30.0
 """How long the engine may take to end and to release its lease."""
 MOST_WAITING = 10_000
 """How many outcomes wait for rules that are slower; older outcomes are dropped."""
-ENGINE_OPTIONS = ("namespaces", "holder_image", "refused_pod_seconds", "workers", "metrics_file")
+ENGINE_OPTIONS = (
+    "namespaces",
+    "holder_image",
+    "refused_pod_seconds",
+    "workers",
+    "metrics_file",
+    "http_address",
+)
 UNREMARKABLE = frozenset({"watching"})
 """States of the engine that only `ansible-rulebook -v` prints."""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..cluster import Object
-from ..object_selectors import is_met, selector_requirements
+from ..object_selectors import is_listed, is_met, selector_requirements
 from .match_conditions import is_excluded
 
 CONFIGURATION_KINDS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
@@ -87,17 +87,13 @@ def _without_bundle(webhook: Mapping[str, Any]) -> Mapping[str, Any]:
 def _matches(rule: Mapping[str, Any], request: AdmissionRequest, versions: Collection[str]) -> bool:
     scope = "Namespaced" if request.namespace else "Cluster"
     return (
-        _has(rule.get("operations"), request.operation)
-        and _has(rule.get("apiGroups"), request.group)
-        and _has(rule.get("apiVersions"), *versions)
+        is_listed(rule.get("operations"), request.operation)
+        and is_listed(rule.get("apiGroups"), request.group)
+        and is_listed(rule.get("apiVersions"), *versions)
         # ``a/*`` includes ``a`` itself.
-        and _has(rule.get("resources"), "*/*", request.resource, f"{request.resource}/*")
+        and is_listed(rule.get("resources"), "*/*", request.resource, f"{request.resource}/*")
         and (rule.get("scope") or "*") in ("*", scope)
     )
-
-
-def _has(listed: Collection[str] | None, *values: str) -> bool:
-    return any(one in (listed or ()) for one in ("*", *values))
 
 
 def _selects(selector: Mapping[str, Any] | None, labels: Mapping[str, str | None]) -> bool:

@@ -46,6 +46,12 @@ def is_ours(entry: Mapping[str, Any]) -> bool:
     return name == FIELD_MANAGER or name.startswith(f"{FIELD_MANAGER}/")
 
 
+def is_write_of(entry: Mapping[str, Any], manager: str, operation: str) -> bool:
+    """Whether an entry of ``managedFields`` is a manager's write of the object itself, by an operation."""
+    author = (entry.get("manager"), entry.get("operation"))
+    return author == (manager, operation) and not entry.get("subresource")
+
+
 def is_written_by(meta: Mapping[str, Any], manager: str = FIELD_MANAGER) -> bool:
     """Whether a field manager is among the writers of an object itself, by its metadata."""
     return any(

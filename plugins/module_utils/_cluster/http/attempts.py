@@ -184,7 +184,7 @@ class Attempts:
         return Loss.NO_ANSWER
 
     def _is_accepted(self, response: urllib3.BaseHTTPResponse) -> bool:
-        self._endpoint.presence.note_answer()
+        self._endpoint.presence.note_answer(response.headers.get("Date"))
         if response.status < INTERNAL:
             self._endpoint.presence.patient = True
         return bool(response.status < 300)

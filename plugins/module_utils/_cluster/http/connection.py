@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from ..cluster import FIELD_MANAGER
 from ..errors import Unconfigured
@@ -18,6 +19,7 @@ from .endpoint import OnWarning
 from .exec_credentials import plugin_login
 from .kubeconfig import (
     DEFAULT_PATH,
+    expanded_path,
     needs_plugin,
     needs_provider,
     read_kubeconfig,
@@ -152,7 +154,7 @@ def resolved_kubeconfig(options: Mapping[str, Any]) -> tuple[str, str]:
         return "", ""
     config = read_kubeconfig(given)
     context = resolve_context(config, context).context
-    default = (str(Path(DEFAULT_PATH).expanduser()),)
+    default = (str(expanded_path(DEFAULT_PATH)),)
     is_default = config.paths == default and not os.environ.get("KUBECONFIG")
     return "" if is_default else os.pathsep.join(config.paths), context
 
@@ -195,9 +197,19 @@ def with_options(login: Login, options: Mapping[str, Any]) -> Login:
     if options.get("impersonate_groups"):
         changes["impersonate_groups"] = tuple(options["impersonate_groups"])
     login = dataclasses.replace(login, **changes)
-    if not login.server.startswith(("https://", "http://")):
+    if not _is_server(login.server):
         raise Unconfigured(f"{login.origin}: {login.shown!r} is no URL of an API server")
     return with_proxy(login, options)
+
+
+def _is_server(url: str) -> bool:
+    """Whether a text is a URL of a server."""
+    try:
+        parts = urlsplit(url)
+        # Reading the port checks it.
+        return parts.scheme in ("https", "http") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def with_proxy(login: Login, options: Mapping[str, Any]) -> Login:
@@ -221,7 +233,7 @@ def with_proxy(login: Login, options: Mapping[str, Any]) -> Login:
 
 def existing(path: str, option: str) -> str:
     """A path that an option names, if the file exists."""
-    whole = Path(path).expanduser()
+    whole = expanded_path(path)
     if not whole.is_file():
         raise Unconfigured(f"the file {whole} of the option {option} is not there")
     return str(whole)

@@ -61,6 +61,7 @@ class Discovery:
         self._clock = clock
         self._lock = threading.Lock()
         self._snapshot: Snapshot | None = None
+        self._core: Document | None = None
         self._fetched_at = 0.0
         self._expected: dict[tuple[str, str], float] = {}
 
@@ -86,14 +87,14 @@ class Discovery:
         """The resource of a kind, or None if the server does not list it."""
         resource = self._current().table.get((api_version, kind))
         if resource is None:
-            resource = self.refresh().table.get((api_version, kind))
+            resource = self.refresh(group_of(api_version)).table.get((api_version, kind))
         return resource
 
     def served(self, group: str, kind: str) -> tuple[Resource, ...]:
         """A kind in every version that is served, preferred first; see :meth:`.cluster.Cluster.served`."""
         resources = self._current().versions(group, kind)
         if not resources:
-            snapshot = self.refresh()
+            snapshot = self.refresh(group)
             resources = snapshot.versions(group, kind)
             if not resources:
                 refuse_unavailable(group, snapshot.unavailable)
@@ -109,9 +110,15 @@ class Discovery:
         others = snapshot.versions(group_of(api_version), kind)
         refuse_doubt(api_version, kind, others, snapshot.unavailable)
 
-    def refresh(self) -> Snapshot:
-        """Read discovery again, unless another thread just did."""
+    def refresh(self, group: str = "") -> Snapshot:
+        """Read discovery again, unless another thread just did.
+
+        Args:
+            group: of the missing kind. Definitions add no kinds to the core group (``""``), so that is read
+                again only for one of its kinds.
+        """
         with self._lock:
+            self._core = self._core if group else None
             if self._snapshot is None or self._clock() - self._fetched_at >= SHORTEST_AGE:
                 return self._renewed()
             return self._snapshot
@@ -129,11 +136,13 @@ class Discovery:
         return self._snapshot
 
     def _read(self) -> Snapshot:
-        core, groups = map_in_threads(lambda path: self._fetch(path, ACCEPT), ("/api", "/apis"))
+        paths = ("/apis",) if self._core else ("/apis", "/api")
+        groups, *core = map_in_threads(lambda path: self._fetch(path, ACCEPT), paths)
+        self._core = core[0] if core else self._core
         table: Table = {}
         unavailable: dict[str, str] = {}
         missing: list[str] = []
-        for document in (core, groups):
+        for document in filter(None, (self._core, groups)):
             if document.get("kind") == "APIGroupDiscoveryList":
                 table.update(aggregated_table(document))
                 unavailable.update(dict.fromkeys(stale_versions(document), NO_ANSWER))

@@ -12,9 +12,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from ..._timestamp import timestamp
 from ..cluster import WriteTerms
 from ..substitute import original_warning
 from .login import Login
@@ -42,18 +44,35 @@ class Presence:
         patient: whether it has answered before, or surely will.
         away_since: the time since which no request got an answer; None if the last one did.
         back_since: the time of the first answer after the server was last away.
+        answered_at: the header ``Date`` of the last answer, and the time when it arrived.
     """
 
     patient: bool
     away_since: float | None = None
     back_since: float = -math.inf
+    answered_at: tuple[str, float] = ("", 0.0)
 
     def is_starting(self) -> bool:
         """Whether the server was away just now."""
         return time.monotonic() - self.back_since < STARTING_SECONDS
 
-    def note_answer(self) -> None:
-        """Note that a request got an answer now."""
+    def server_time(self) -> str:
+        """The time by the server's clock (RFC 3339); empty if the last answer had none."""
+        date, arrived = self.answered_at
+        if not date:
+            return ""
+        # Imported here, because few tasks need it.
+        from email.utils import parsedate_to_datetime
+
+        try:
+            answered = parsedate_to_datetime(date)
+        except ValueError:
+            return ""
+        return timestamp(answered + timedelta(seconds=time.monotonic() - arrived))
+
+    def note_answer(self, date: str | None) -> None:
+        """Note that a request got an answer now, with this header ``Date``."""
+        self.answered_at = date or "", time.monotonic()
         since = self.away_since
         self.away_since = None
         if since is not None and time.monotonic() - since >= AWAY_SECONDS:

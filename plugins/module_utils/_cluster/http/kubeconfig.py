@@ -79,7 +79,7 @@ def read_kubeconfig(source: str | Mapping[str, Any] | None) -> Kubeconfig:
     if isinstance(source, Mapping):
         return merged("the given kubeconfig", [("", source)], source=source)
     listed = source or os.environ.get("KUBECONFIG") or DEFAULT_PATH
-    named = [str(Path(path).expanduser()) for path in listed.split(os.pathsep) if path]
+    named = [str(expanded_path(path)) for path in listed.split(os.pathsep) if path]
     paths = [path for path in named if _exists(path)]
     if not paths:
         raise Unconfigured(
@@ -87,6 +87,14 @@ def read_kubeconfig(source: str | Mapping[str, Any] | None) -> Kubeconfig:
             "variable K8S_AUTH_KUBECONFIG or KUBECONFIG, says where it is"
         )
     return merged(os.pathsep.join(paths), [(path, parsed(path)) for path in paths])
+
+
+def expanded_path(path: str) -> Path:
+    """A path with the home folder for ``~``; unchanged for a user without one, as in a container."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
 
 
 def _exists(path: str) -> bool:

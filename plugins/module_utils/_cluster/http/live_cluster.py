@@ -101,6 +101,9 @@ class LiveCluster(Cluster):
         answer = self._transport.request("read the server's version", "GET", "/version")
         return str(answer.json()["gitVersion"])
 
+    def server_time(self) -> str:
+        return self._transport.presence.server_time() or super().server_time()
+
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object | None:
         resource = self._awaited(api_version, kind)
         if resource is None:
@@ -371,7 +374,15 @@ class LiveCluster(Cluster):
                 return
 
     def logs(
-        self, name: str, namespace: str, *, container: str | None = None, tail_lines: int | None = None
+        self,
+        name: str,
+        namespace: str,
+        *,
+        container: str | None = None,
+        tail_lines: int | None = None,
+        limit_bytes: int | None = None,
+        since: str = "",
+        timestamps: bool = False,
     ) -> str:
         answer = self._transport.request(
             describe("read the log of", "Pod", name, namespace),
@@ -380,6 +391,9 @@ class LiveCluster(Cluster):
             query=[
                 ("container", container or ""),
                 ("tailLines", "" if tail_lines is None else str(tail_lines)),
+                ("limitBytes", "" if limit_bytes is None else str(limit_bytes)),
+                ("sinceTime", since),
+                ("timestamps", "true" if timestamps else ""),
             ],
             accept="text/plain, */*",
         )
@@ -480,7 +494,7 @@ class LiveCluster(Cluster):
             except NotFound as error:
                 if not is_missing_path(error):
                     raise
-            self._discovery.refresh()
+            self._discovery.refresh(group_of(resource.api_version))
             current = self._awaited(resource.api_version, resource.kind)
             if current is None:
                 self._discovery.refuse_doubt(resource.api_version, resource.kind)

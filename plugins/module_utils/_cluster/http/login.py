@@ -60,7 +60,12 @@ class Login:
     @property
     def shown(self) -> str:
         """The server for people: its URL may have a login."""
-        return without_login(self.server)
+        return shown_address(self.server)
+
+
+def shown_address(address: str) -> str:
+    """A URL without its login, for people. A scheme may have been forgotten."""
+    return without_login(address) if "://" in address else address.rpartition("@")[2]
 
 
 def missing_library(name: str) -> Unconfigured:

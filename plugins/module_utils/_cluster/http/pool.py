@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from .login import Login, missing_library
+from ..errors import Unconfigured
+from .login import Login, missing_library, shown_address
 from .tls import tls_context
 
 if TYPE_CHECKING:
@@ -46,17 +48,26 @@ def open_pool(login: Login) -> urllib3.PoolManager:
             urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
             options["cert_reqs"] = "CERT_NONE"
             options["assert_hostname"] = False
-    pool: urllib3.PoolManager
     if login.proxy and not bypasses_proxy(login.server, login.no_proxy):
-        if login.proxy.startswith("socks"):
-            from urllib3.contrib.socks import SOCKSProxyManager
+        return _pool_of_proxy(login, options)
+    return urllib3.PoolManager(**options)
 
-            pool = SOCKSProxyManager(login.proxy, **options)
-        else:
-            pool = urllib3.ProxyManager(login.proxy, proxy_headers=dict(login.proxy_headers), **options)
-    else:
-        pool = urllib3.PoolManager(**options)
-    return pool
+
+def _pool_of_proxy(login: Login, options: Mapping[str, Any]) -> urllib3.PoolManager:
+    import urllib3
+
+    try:
+        if not login.proxy.startswith("socks"):
+            return urllib3.ProxyManager(login.proxy, proxy_headers=dict(login.proxy_headers), **options)
+        from urllib3.contrib.socks import SOCKSProxyManager
+    except ImportError as error:
+        raise missing_library("PySocks") from error
+    except (urllib3.exceptions.HTTPError, ValueError) as error:
+        raise Unconfigured(
+            f"the proxy {shown_address(login.proxy)!r} is no URL of a proxy. Write it as in"
+            " http://proxy.example.com:3128"
+        ) from error
+    return SOCKSProxyManager(login.proxy, **options)
 
 
 def keepalive_options() -> list[tuple[int, int, int]]:

@@ -9,6 +9,7 @@ import os
 import socket
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -44,17 +45,11 @@ class Transport(Endpoint):
                 impersonate_user="",
                 impersonate_groups=(),
             )
-        other = Transport(
-            login,
-            on_warning=self._on_warning,
-            retry=self.retry_policy,
-            sleep=self.sleep,
-            terms=terms.within(self.terms),
-        )
-        other.requests = self.requests
-        other.presence = self.presence
-        if (login.cert_file, login.cert_data) == (self.login.cert_file, self.login.cert_data):
-            other._pool = self.pool()
+        other = copy(self)
+        other.login = login
+        other.terms = terms.within(self.terms)
+        is_same_client = (login.cert_file, login.cert_data) == (self.login.cert_file, self.login.cert_data)
+        other._pool = self.pool() if is_same_client else None
         return other
 
     def request(

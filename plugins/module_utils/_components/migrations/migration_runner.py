@@ -27,13 +27,6 @@ if TYPE_CHECKING:
     from ..._migrations.journal.journal_entry import Journal
 
 
-@dataclass
-class _Cancellation:
-    """A cancellation that migrations request, shared by all of them."""
-
-    reasons: list[str] = field(default_factory=list)
-
-
 @dataclass(frozen=True)
 class MigrationOptions:
     """The user's options for migrations.
@@ -58,19 +51,19 @@ class MigrationRunner:
     Attributes:
         migrations: without those that the user skips.
         setting: the shared data; its cluster is replaced by the one of the work.
-        cancellation: the migrations that have requested to end the whole deployment, and why.
+        cancel_reasons: why migrations have cancelled the deployment, each naming the migration.
         problems: the user's requests that can't be fulfilled, each a sentence.
     """
 
     migrations: tuple[type[Migration], ...]
     setting: EngineSettings
-    cancellation: _Cancellation = field(default_factory=_Cancellation)
+    cancel_reasons: list[str] = field(default_factory=list)
     problems: tuple[str, ...] = ()
 
     @classmethod
     def from_task(cls, task: Task, migration_set: MigrationSet, options: MigrationOptions) -> MigrationRunner:
         """The migrations of a task."""
-        cancellation = _Cancellation()
+        cancel_reasons: list[str] = []
         setting = EngineSettings(
             cluster=task.cluster,
             components={},
@@ -78,12 +71,12 @@ class MigrationRunner:
             progress=task.progress,
             profile=options.profile,
             variables=options.variables,
-            cancelled=lambda: task.cancelled() or bool(cancellation.reasons),
-            cancel=cancellation.reasons.append,
+            cancelled=lambda: task.cancelled() or bool(cancel_reasons),
+            cancel=cancel_reasons.append,
             grace=options.grace,
         )
         migrations = tuple(one for one in migration_set.migrations if one.id() not in options.skip)
-        return cls(migrations, setting, cancellation, tuple(_skip_problems(options.skip, migration_set)))
+        return cls(migrations, setting, cancel_reasons, tuple(_skip_problems(options.skip, migration_set)))
 
     @classmethod
     def load(cls, task: Task, options: MigrationOptions) -> MigrationRunner:
@@ -192,15 +185,10 @@ class MigrationRunner:
         """Whether a person or a migration has asked to stop."""
         return self.setting.cancelled()
 
-    @property
-    def cancel_reasons(self) -> list[str]:
-        """Why migrations have cancelled the deployment, each naming the migration."""
-        return self.cancellation.reasons
-
     def take_cancel_reasons(self) -> list[str]:
-        """The same, and reset the cancellation: a rehearsal continues, to find all blockers."""
-        taken = list(self.cancellation.reasons)
-        self.cancellation.reasons.clear()
+        """These reasons, and reset the cancellation: a rehearsal continues, to find all blockers."""
+        taken = list(self.cancel_reasons)
+        self.cancel_reasons.clear()
         return taken
 
     def _of(self, component: str, phase: Phase) -> list[type[Migration]]:

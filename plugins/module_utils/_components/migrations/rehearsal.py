@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..._cluster.cluster import Cluster, manager_of
@@ -97,14 +98,14 @@ class MigrationRehearsal:
             error = runner.rehearse(self._overlay, verdict.id)
             problems += [f"migration {verdict.id}, rehearsed: {error}"] if error else []
             reasons += runner.take_cancel_reasons()
-            verdict = with_irreversible_note(
-                verdict.with_writes(self._changes.take()), runner.migration(verdict.id)
-            )
+            verdict = replace(verdict, writes=self._changes.take())
+            verdict = with_irreversible_note(verdict, runner.migration(verdict.id))
         problems += [f"the deployment would be cancelled by {reason}" for reason in reasons]
         self.verdicts.append(verdict)
         return {
             "id": verdict.id,
             "phase": verdict.phase,
+            "fatal": bool(problems),
             "wrote": verdict.verdict == "needed",
             "may_write": verdict.verdict in ("needed", UNVERIFIED),
             "blockers": [Blocker(result.component, problem) for problem in problems],

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Any
 
 from ..._carrier.task import Result, Task
@@ -25,8 +24,8 @@ from ..._objects.apply.diff import diff_of
 from ..._progress import no_progress
 from ..._runs.lease.lease_rights import lease_rights
 from ..._runs.lease.own_lease import run_with_own_lease
-from ..._runs.open_run import open_run_note
-from ..._runs.records.cluster_hold import hold_problem
+from ..._runs.open_run import is_open
+from ..._runs.records.cluster_hold import require_no_hold
 from ..._runs.records.definitions import RecordKinds
 from ..._runs.records.installation import read_installation
 from ..._runs.records.journal_records import read_journal, with_secrets
@@ -93,9 +92,8 @@ def _writing_rights(cluster: Cluster, request: UndoRequest, kinds: RecordKinds) 
 
 
 def _undo(task: Task, request: UndoRequest, shipped: AskMigrations, kinds: RecordKinds) -> Result:
-    in_the_way = _in_the_way(task.cluster)
-    if in_the_way and not task.check_mode:
-        raise LifecycleError(in_the_way)
+    if not task.check_mode:
+        _require_no_run(task.cluster)
     if request.run:
         read_run(task.cluster, request.run)
     journal = _select_entries(read_journal(task.cluster, request.run), request)
@@ -118,16 +116,15 @@ def _undo(task: Task, request: UndoRequest, shipped: AskMigrations, kinds: Recor
     return _result(undone, undoing, diff if task.diff else [], _unknown(request, journal))
 
 
-def _in_the_way(cluster: Cluster) -> str:
-    """Why nothing may be undone now; mostly empty."""
-    installation, now = read_installation(cluster), datetime.now(UTC)
-    if held := hold_problem(installation.hold, now):
-        return held
+def _require_no_run(cluster: Cluster) -> None:
+    """Raise LifecycleError if the cluster is held, or its last run has not ended."""
+    installation = read_installation(cluster)
+    require_no_hold(installation.hold)
     run = cluster.get(API_VERSION, "Run", installation.last_run) if installation.last_run else None
-    if run is None or not open_run_note(run, now):
-        return ""
+    if run is None or not is_open(run):
+        return
     spec = run["spec"]
-    return (
+    raise LifecycleError(
         f"the run {installation.last_run}, begun by {spec.get('startedBy')} at {spec.get('startedAt')}, has"
         " not ended: let it end first, or end it by `cancel_kyma -e kyma_cancel_end=true` if its process "
         "is gone"

@@ -18,7 +18,6 @@ from ..._components.component_removal import ComponentRemoval, remove_components
 from ..._components.migrations.undo_leftovers import MIGRATIONS, PastMigrations
 from ..._components.removal_gate import PlannedRemovals, RemovalGate
 from ..._dry_run.dry_run_cluster import DryRunCluster
-from ..._errors import LifecycleError
 from ..._objects.access.review import demand, known_resources
 from ..._objects.access.rights import Right, write_rights
 from ..._objects.apply.apply_rights import delete_rights
@@ -35,7 +34,7 @@ from ..._runs.lease.acquisition import delete_lease
 from ..._runs.lease.lease_rights import lease_deletion_rights, lease_rights
 from ..._runs.lease.own_lease import run_with_own_lease
 from ..._runs.outcomes import NOT_STARTED, SUCCEEDED, ComponentOutcome, removal_outcome
-from ..._runs.records.cluster_hold import hold_problem
+from ..._runs.records.cluster_hold import ClusterHeld, hold_problem
 from ..._runs.records.definitions import RecordKinds
 from ..._runs.records.installation import Installation, read_installation, write_installation
 from ..._runs.records.inventories import read_inventories, read_owned
@@ -113,7 +112,11 @@ def _deleted(task: Task, options: ComponentOptions, kinds: RecordKinds, run: str
         "components": [outcome.as_result() for outcome in outcomes],
         "migrations": [],
         "warnings": [*([deletion.held] if deletion.held else []), *not_ended, *staying],
-        "summary": [*deletion_summary(outcomes, ended["seconds"], rehearsed=task.check_mode), *table],
+        "summary": [
+            *deletion_summary(outcomes, ended["seconds"], rehearsed=task.check_mode),
+            *(f"  note: {one}" for one in sorted(deletion.forced)),
+            *table,
+        ],
     }
     if overlay and task.diff:
         result["diff"] = [diff_of(change.before, change.after) for change in overlay.changes()]
@@ -132,6 +135,7 @@ class _Deletion:
         run: its record.
         held: why nothing may be deleted now, for a rehearsal to report; mostly empty.
         has_forgotten: whether records were changed although no object existed any more.
+        forced: a sentence about each namespace that is deleted with what others have in it.
     """
 
     def __init__(
@@ -146,13 +150,14 @@ class _Deletion:
         self._options = options
         self._kinds = kinds
         self._cluster = cluster
+        self.forced: list[str] = []
         self._progress = task.progress
         self._everything = EVERYTHING in options.names
         self._inventories, self._others = read_owned(cluster)
         self._installation = read_installation(cluster)
         self.held = hold_problem(self._installation.hold, datetime.now(UTC))
         if self.held and not task.check_mode:
-            raise LifecycleError(self.held)
+            raise ClusterHeld(self.held)
         chosen = [
             inventory
             for name, inventory in self._inventories.items()
@@ -172,7 +177,9 @@ class _Deletion:
             deadline=options.deadline,
         )
         self._objects = objects_by_component(self._waves, self._inventories, self._others)
-        self._inhabitants = ContainedObjects(cluster, lambda _ref: options.force)
+        self._inhabitants = ContainedObjects(
+            cluster, lambda _ref: options.force, report=lambda _ref, text: self.forced.append(text)
+        )
         self._gate = RemovalGate(
             cluster,
             PlannedRemovals(

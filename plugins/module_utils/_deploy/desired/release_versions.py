@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
+
+from ..._text import short_list
 
 if TYPE_CHECKING:
     from packaging.version import Version
@@ -21,6 +23,7 @@ def upgrade_problem(
     *,
     abandon: bool = False,
     alone: bool = False,
+    migrated: Collection[str] | None = None,
 ) -> str:
     """Why a release may not be deployed now, in a sentence for a person; empty if it may.
 
@@ -32,13 +35,11 @@ def upgrade_problem(
             its own minor as well, unless this names some of them.
         abandon: give up an open deployment.
         alone: only some of its components are to be deployed.
+        migrated: the migrations of ``target`` that have begun to write; None if unknown.
     """
     if is_open(version, target) and not is_same(desired, target) and not abandon:
-        return (
-            f"the deployment of {target} has begun and has not ended, so parts of it exist already: "
-            f"deploy {target} again to complete it, or give it up with abandon=true (kyma_abandon),"
-            " which lists what cannot be reverted"
-        )
+        follows = upgrade_problem(version, version, desired, upgrades_from, alone=alone)
+        return _open_deployment_problem(target, desired, follows, migrated)
     if not version or is_same(desired, version):
         return ""
     from packaging.version import InvalidVersion
@@ -69,6 +70,34 @@ def upgrade_problem(
             " which takes them from release_catalog (kyma_release_catalog)"
         )
     return ""
+
+
+def _open_deployment_problem(
+    target: str, desired: str, follows: str, migrated: Collection[str] | None
+) -> str:
+    """Why a release may not be deployed while the deployment of another one is open, and what to do.
+
+    Args:
+        target, desired: the releases that is open, and that is to be deployed.
+        follows: why the desired one may not follow the release before the target; empty if it may.
+        migrated: see :func:`upgrade_problem`.
+    """
+    begun = f"the deployment of {target} has begun and has not ended, so parts of it exist already:"
+    complete = f"deploy {target} again to complete it"
+    if follows:
+        return (
+            f"{begun} {complete}; giving it up with abandon=true (kyma_abandon) is not enough, as {follows}"
+        )
+    if migrated:
+        what = f"migration {short_list(sorted(migrated), 2)} has begun to write, and"
+        return (
+            f"{begun} {complete} before {desired}, as {what} {desired} may expect its end. abandon=true"
+            " (kyma_abandon) gives it up in spite of that, and lists what cannot be reverted"
+        )
+    give_up = "give it up with abandon=true (kyma_abandon), which lists what cannot be reverted"
+    if migrated is None:
+        return f"{begun} {complete}, or {give_up}"
+    return f"{begun} none of its migrations has begun to write, so you can {give_up}; or {complete}"
 
 
 def is_open(version: str, target: str) -> bool:

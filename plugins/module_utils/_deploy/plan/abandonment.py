@@ -33,24 +33,43 @@ def irreversible_changes(
         for name, inventory in inventories.items()
         if is_same(deployed_as(inventory).version, target) or not inventory.digest
     ]
-    migrated: dict[str, str] = {}
     replaced: dict[str, int] = {}
-    for run in runs:
-        if not is_same(run["spec"].get("version") or "", target):
-            continue
-        status = run.get("status") or {}
-        for id_, outcome in (status.get("migrations") or {}).items():
-            if outcome.get("wrote"):
-                migrated.setdefault(id_, run["metadata"]["name"])
+    for status in map(_status, own := _runs_of(target, runs)):
         for name, outcome in (status.get("components") or {}).items():
             replaced[name] = replaced.get(name, 0) + outcome.get("replaced", 0)
-    stays += [f"migration {id_} ran in {run}; what it changed stays changed" for id_, run in migrated.items()]
+    stays += [
+        f"migration {id_} ran in {run}; what it changed stays changed"
+        for id_, run in begun_migrations(target, own).items()
+    ]
     stays += [
         f"component {name}: {count} {'object was' if count == 1 else 'objects were'} deleted and recreated"
         for name, count in replaced.items()
         if count
     ]
     return stays
+
+
+def begun_migrations(target: str, runs: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """The migrations that have begun to write in a deployment of ``target``, each with the name of its run.
+
+    Args:
+        target: the version of a release.
+        runs: the records of the newest runs.
+    """
+    return {
+        id_: run["metadata"]["name"]
+        for run in reversed(_runs_of(target, runs))
+        for id_, outcome in (_status(run).get("migrations") or {}).items()
+        if outcome.get("wrote")
+    }
+
+
+def _runs_of(target: str, runs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [run for run in runs if is_same(run["spec"].get("version") or "", target)]
+
+
+def _status(run: Mapping[str, Any]) -> Mapping[str, Any]:
+    return run.get("status") or {}
 
 
 def downgrade_problem(inventory: Inventory, version: str) -> str:

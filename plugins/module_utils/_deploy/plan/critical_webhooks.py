@@ -81,7 +81,7 @@ def requests_of_runs(kinds: RecordKinds) -> tuple[AdmissionRequest, ...]:
             tuple(version["name"] for version in spec["versions"]),
             labels={_LABELS[kind]: None} if kind in _LABELS else {},
         )
-        for spec in (definition["spec"] for definition in kinds.definitions)
+        for spec in (definition["spec"] for definition in kinds.written)
         for operation in _WRITES
     ]
     group, _slash, version = LEASE_API_VERSION.partition("/")

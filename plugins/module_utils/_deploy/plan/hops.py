@@ -12,6 +12,7 @@ from typing import Protocol, TypeVar
 
 from ..._carrier.task import Materials
 from ..._cluster.cluster import Cluster
+from ..._components.component_health import ObservedHealth
 from ..._components.component_inventory import deployed_as, intended_inventory, with_deployed_as
 from ..._components.component_plan import Blocker
 from ..._components.migrations.migration_runner import MigrationRunner
@@ -89,8 +90,10 @@ def plan_hops(
             " (kyma_release_catalog) says"
         )
         return replace(first, blockers=(*first.blockers, Blocker("", missing)))
+    # The cluster after the first hop is predicted, and has no health.
+    later = tuple(replace(plan, health=ObservedHealth()) for plan in plans[1:])
     options = tuple(stop.options for stop in way or [desired])
-    return replace(first, hops=options, later=tuple(plans[1:]))
+    return replace(first, hops=options, later=later)
 
 
 def state_after_deployment(

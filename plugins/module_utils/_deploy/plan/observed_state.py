@@ -5,26 +5,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..._cluster.cluster import Cluster, Object, Ref
+from ..._components.component_health import has_health
 from ..._objects.inventory.inventory import Inventory
-from ..._objects.inventory.live_objects import as_permitted, read_metadata
+from ..._objects.inventory.live_objects import as_permitted, read_live
 from ..._runs.records.installation import Installation, basis_in, read_installation, records_version
 from ..._runs.records.inventories import read_owned
 
 
 @dataclass(frozen=True)
 class ObservedState:
-    """The records of a cluster, and the metadata of all objects that its inventories name.
+    """The records of a cluster, and all objects that its inventories name: mostly only their metadata.
 
     Attributes:
         installation, inventories: the records of the release and its components.
-        live: the metadata of the objects in the inventories.
+        live: the objects in the inventories: whole ones of the kinds that have a health in plans, and the
+            metadata of all others.
         refused: what could not be read, in the server's words. If there is any, the rest must not be relied
             on.
         basis: a short form of the cluster's records; see :func:`basis_in`.
         others: the inventories of owners that are no components.
+        held: the hold on the cluster, in a sentence, if nothing else was read because of it.
         versions: a short form of the records' versions; see :func:`~.installation.records_version`.
     """
 
@@ -35,12 +39,19 @@ class ObservedState:
     basis: str = ""
     versions: str = ""
     others: tuple[Inventory, ...] = ()
+    held: str = ""
 
 
-def observe_cluster(cluster: Cluster) -> ObservedState:
+def observe_cluster(
+    cluster: Cluster, stopped_by: Callable[[Installation], str] = lambda _installation: ""
+) -> ObservedState:
     """Read a cluster's records and the objects in them: one request per kind, and two for the records.
 
     Forbidden reads are recorded, so that a plan can list them with all its other blockers.
+
+    Args:
+        cluster: the live one.
+        stopped_by: returns the hold because of which nothing but the installation need be read, or empty.
     """
     refused: list[str] = []
 
@@ -50,10 +61,12 @@ def observe_cluster(cluster: Cluster) -> ObservedState:
     live: dict[Ref, Object] = {}
     with as_permitted(refused):
         installation = read_installation(cluster)
+    if held := stopped_by(installation):
+        return ObservedState(installation, {}, {}, held=held)
     with as_permitted(refused):
         inventories, others = read_owned(cluster)
     with as_permitted(refused):
-        live = read_metadata(cluster, inventories.values())
+        live = read_live(cluster, inventories.values(), has_health, once=True).objects
     basis = basis_in(cluster, installation, inventories.values())
     versions = records_version(
         installation, (part for one in (*inventories.values(), *others) for part in one.record_versions)

@@ -6,18 +6,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from ..._carrier.task import Materials
 from ..._cluster.cluster import Cluster
 from ..._cluster.shared_reads import SharedReads
+from ..._components.component_health import observed_health
 from ..._components.component_inventory import deployed_as
-from ..._components.component_plan import ComponentPlan, MigrationPlan
+from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan
 from ..._components.migrations.migration_runner import MigrationRunner, migration_plan
 from ..._migrations.migration_set import MigrationSet
 from ..._migrations.retirement import overdue_migrations
 from ..._objects.inventory.inventory import refs_to_check
 from ..._objects.ownership.policy import Policy
 from ..._objects.prune.prune_decision import may_prune
+from ..._runs.records.cluster_hold import hold_problem
+from ..._runs.records.installation import Installation
 from ..._threads import call_in_threads
 from ...migration import GLOBAL
 from ..desired.release_migrations import with_installation
@@ -37,15 +41,29 @@ def create_plan(
     """Plan a deployment; it only reads, and sends dry runs if something has changed.
 
     If the digest of the release is the deployed one and no object in the cluster has changed, the release is
-    neither parsed nor rendered.
+    neither parsed nor rendered. Nor is it if the cluster is held and the request stops at a hold.
 
     Raises:
         LifecycleError: the release can't be read, or the cluster doesn't answer.
     """
     report = PlanProgress(request.progress)
     report.reading()
-    digest, observed = call_in_threads(materials.fingerprint, lambda: observe_cluster(cluster))
+    digest, observed = call_in_threads(
+        materials.fingerprint,
+        lambda: observe_cluster(cluster, lambda current: _stopping_hold(current, materials, request)),
+    )
     report.has_read()
+    if observed.held:
+        blocker = Blocker("", observed.held, is_hold=True)
+        return Plan(
+            materials.version(),
+            observed.installation.version,
+            "",
+            digest,
+            components=(),
+            blockers=(blocker,),
+            installation=observed.installation,
+        )
     known = set(request.alone) <= set(observed.installation.components)
     outlived = request.strict and overdue_migrations(migrating.migrations, observed.installation.version)
     sound = known and not migration_set.problems and not migrating.problems and not outlived
@@ -87,6 +105,12 @@ def create_plan(
     ).plan()
 
 
+def _stopping_hold(installation: Installation, materials: Materials, request: PlanRequest) -> str:
+    """The hold in force, if a plan need not find out whether it matters; otherwise empty."""
+    held = hold_problem(installation.hold, datetime.now(UTC)) if request.stops_at_hold else ""
+    return held if held and installation.version != materials.version() else ""
+
+
 def _is_as_deployed(observed: ObservedState, digest: str, policy: Policy) -> bool:
     installation = observed.installation
     deployed = [observed.inventories.get(name) for name in installation.components]
@@ -120,6 +144,10 @@ def _nothing_to_do(
     alone: tuple[str, ...],
 ) -> Plan:
     installation = observed.installation
+    health = observed_health(
+        (one for one in observed.inventories.values() if one.owner in (alone or installation.components)),
+        observed.live,
+    )
     components = [
         ComponentPlan(
             name=inventory.owner,
@@ -143,4 +171,6 @@ def _nothing_to_do(
         code=migration_set.code,
         warnings=tuple(warnings),
         alone=alone,
+        health=health,
+        installation=installation,
     )

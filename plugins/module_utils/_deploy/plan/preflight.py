@@ -18,7 +18,7 @@ from ..._components.component_plan import Blocker
 from ..._objects.access.review import describe_missing_rights, missing_rights
 from ..._objects.access.rights import Right, is_escalation, refused_right, write_rights
 from ..._runs.lease.lease_rights import lease_rights
-from ..._runs.open_run import open_run_note
+from ..._runs.open_run import lost_runs, open_run_note
 from ..._runs.records.cluster_hold import hold_problem
 from ..._runs.records.definitions import RecordKinds
 from ..._runs.records.record_rights import records_rights
@@ -81,7 +81,7 @@ def run_preflight(
     missing, grants = _rights(cluster, intended, needed | lease_rights(), refused, remaining)
     remaining = [blocker for blocker in remaining if not (grants and is_escalation(blocker.message))]
     notes = (
-        *_open_run(cluster, observed, now),
+        *_open_run(cluster, observed),
         *(() if grants else unverified_role_notes(cluster, intended)),
     )
     rights = frozenset(write_rights(needed | granting_rights_of(intended, everything=True)))
@@ -105,7 +105,7 @@ def _rights(
     return [Blocker("", problem)], grants
 
 
-def _open_run(cluster: Cluster, observed: ObservedState, now: datetime) -> tuple[str, ...]:
+def _open_run(cluster: Cluster, observed: ObservedState) -> tuple[str, ...]:
     name = observed.installation.last_run
     if not name:
         return ()
@@ -114,5 +114,5 @@ def _open_run(cluster: Cluster, observed: ObservedState, now: datetime) -> tuple
     except ClusterError:
         # Reported as a missing right.
         return ()
-    note = open_run_note(run, now)
+    note = open_run_note(run, is_lost=bool(lost_runs(cluster, [run]))) if run else ""
     return (note,) if note else ()

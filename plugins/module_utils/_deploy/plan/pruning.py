@@ -68,8 +68,8 @@ class Pruning:
                 whole=name in self._orphans,
                 others=recorded,
             )
-            for name in self.names
-            if name in self.inventories
+            for name in self.inventories
+            if name in self.names
         }
 
     def work(
@@ -91,7 +91,7 @@ class Pruning:
         gate = RemovalGate(terms.cluster, self._planned(), waits=after_round is None)
         gate.look()
         contained = ContainedObjects(
-            terms.cluster, lambda ref: str(ref) in self.policy.prune_allow, gate.retained()
+            terms.cluster, lambda ref: str(ref) in self.policy.prune_allow, gate.retained(), self._note
         )
         remove_components(
             self.removals,
@@ -106,6 +106,12 @@ class Pruning:
             after_round=after_round or (lambda _name: None),
         )
         return gate
+
+    def _note(self, ref: Ref, text: str) -> None:
+        """Add a sentence about an object to the result of the components that give it up."""
+        for name, removal in self.removals.items():
+            if any(entry.ref == ref for entry in self.obsolete.get(name, ())):
+                removal.removal.notes.append(text)
 
     def _planned(self) -> PlannedRemovals:
         # Definitions that components had and that no component has now.
@@ -175,7 +181,7 @@ class PruneRehearsal:
         self.blockers += [Blocker(name, error) for error in done.errors]
         action = plan.action
         goes_whole = removal.whole and not removal.protected and not done.retained
-        if goes_whole or done.refs_to_drop:
+        if goes_whole or removal.refs_to_drop:
             self.names.append(name)
             self._forget(name, removal, obsolete)
         if goes_whole or done.deleted:
@@ -192,7 +198,7 @@ class PruneRehearsal:
         before = self.inventories.pop(name)
         # An object that an orphan has and does not give up is wanted by another component.
         known = obsolete if removal.whole else before.entries
-        left = tuple(entry for entry in known if entry.ref not in removal.removal.refs_to_drop)
+        left = tuple(entry for entry in known if entry.ref not in removal.refs_to_drop)
         if left or not removal.whole:
             digest = "" if removal.whole else before.digest
             self.inventories[name] = replace(before, entries=left, digest=digest)

@@ -9,8 +9,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..._components.component_health import ObservedHealth
 from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan
 from ..._progress import Progress, no_progress
+from ..._runs.records.installation import Installation
 from ...migration import GLOBAL
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ class PlanRequest:
         hops: whether the path may lead over other available releases.
         strict: whether a migration past its time is a blocker, and not only a warning.
         missing_roles: those of the given roles that the controller does not have.
+        stops_at_hold: whether a cluster that is held, and does not have the wanted version, needs no plan.
     """
 
     policy: Policy
@@ -45,6 +48,7 @@ class PlanRequest:
     strict: bool = False
     missing_roles: Callable[[Collection[str]], Collection[str]] = lambda _names: ()
     progress: Progress = no_progress
+    stops_at_hold: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,8 @@ class Plan:
         blockers: all reasons why it must not begin.
         basis: a short form of the records that the plan saw, see :func:`~.installation.basis_in`.
         versions: of these records, see :func:`~.installation.records_version`.
+        release_digest: of the files of the release; empty if nothing has to be done, so that nothing read it.
+        installation: as it was read.
         searched: the folders in which migrations were searched.
         code: sha256 over the code in each of them, by its path.
         warnings: for the plan as a whole, besides those of components.
@@ -76,6 +82,7 @@ class Plan:
         later: the provisional plans of the hops after this one.
         unsettled: an earlier run has left the cluster's record open, so that a run has to close it, even with
             nothing else to do.
+        health: of the objects of unchanged components.
     """
 
     version: str
@@ -101,6 +108,9 @@ class Plan:
     later: tuple[Plan, ...] = ()
     unsettled: bool = False
     versions: str = ""
+    health: ObservedHealth = field(default_factory=ObservedHealth)
+    release_digest: str = ""
+    installation: Installation = field(default_factory=Installation)
 
     @property
     def is_needed(self) -> bool:
@@ -138,6 +148,7 @@ class Plan:
             "previous": self.previous,
             "profile": self.profile,
             "digest": self.digest,
+            "release_digest": self.release_digest,
             "basis": self.basis,
             "versions": self.versions,
             "needed": self.is_needed,
@@ -157,6 +168,7 @@ class Plan:
             "actions": dict(self.actions),
             "hops": [dict(hop) for hop in self.hops],
             "later": [plan.as_result() for plan in self.later],
+            "unhealthy": [problem.as_result() for problem in self.health.problems],
         }
 
     def _observations(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from ..._cluster.cluster import Cluster, Object, Ref, Resource, group_of
 from ..._cluster.errors import ClusterError, Forbidden
 from ..._cluster.kinds import defined_kinds
 from ..._components.component_context import KnownState, WorkContext
+from ..._components.component_health import observed_health
 from ..._components.component_inventory import deployed_as
 from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan, with_later_changes
 from ..._components.desired_component import DesiredComponent
@@ -35,7 +36,7 @@ from ..desired.desired_release import DesiredRelease, desired_release
 from ..desired.release_migrations import component_actions, with_release
 from ..desired.release_versions import is_open, is_same, server_problem, upgrade_problem
 from ..desired.waves import needs_problems, stages_of, waves_of
-from .abandonment import irreversible_changes
+from .abandonment import begun_migrations, irreversible_changes
 from .component_preflight import IntendedChanges
 from .migration_warnings import migration_warnings
 from .observed_state import ObservedState
@@ -100,6 +101,7 @@ class ReleaseRehearsal:
         with as_permitted(refused):
             autoscaled |= read_autoscaled(cluster)
         self._observed = replace(observed, refused=tuple(refused))
+        self._open_runs = self._read_open_runs()
         version_problem = self._version_problem()
         self._blockers = [Blocker("", problem) for problem in self._release_problems(version_problem)]
         self._changes: RehearsedChanges = RehearsedChanges(self._overlay, after._changes if after else None)
@@ -155,6 +157,7 @@ class ReleaseRehearsal:
         self._blockers += self._missing_roles(entries)
         preflight = self._preflight(components, orphans, [crd for one in wide for crd in one.wide])
         waves = [] if self._blockers else waves_of(entries)
+        known = self._observed.inventories
         return Plan(
             version=release.version,
             previous=installation.version,
@@ -191,6 +194,13 @@ class ReleaseRehearsal:
             stays=self._what_stays(),
             actions=self._actions,
             unsettled=self._is_unsettled,
+            # The run waits until the components that it changes are healthy.
+            health=observed_health(
+                (known[one.name] for one in components if not one.takes_part and one.name in known),
+                self._observed.live,
+            ),
+            release_digest=release.release_digest,
+            installation=installation,
         )
 
     def _assume_lease(self) -> None:
@@ -297,8 +307,15 @@ class ReleaseRehearsal:
         brought = self._brought.get((group_of(api_version), kind))
         return brought or known_resources(self._overlay)(api_version, kind)
 
-    def _version_problem(self) -> str:
+    @property
+    def _is_other_open(self) -> bool:
+        """Whether the deployment of another release has begun and has not ended."""
         installation = self._observed.installation
+        target = installation.target
+        return is_open(installation.version, target) and not is_same(self._release.version, target)
+
+    def _version_problem(self) -> str:
+        installation, runs = self._observed.installation, self._open_runs
         return upgrade_problem(
             installation.version,
             installation.target,
@@ -306,7 +323,17 @@ class ReleaseRehearsal:
             self._release.upgrades_from,
             abandon=self._request.abandon,
             alone=bool(self._request.alone),
+            migrated=None if runs is None else begun_migrations(installation.target, runs),
         )
+
+    def _read_open_runs(self) -> list[Object] | None:
+        """The newest runs, if the deployment of another release is open; None if they may not be read."""
+        if not self._is_other_open:
+            return []
+        # A user who may not read them lacks a right, which is reported with all others.
+        with suppress(Forbidden):
+            return read_runs(self._overlay)
+        return None
 
     def _release_problems(self, version: str) -> list[str]:
         supported = self._release.kubernetes
@@ -362,16 +389,10 @@ class ReleaseRehearsal:
 
     def _what_stays(self) -> tuple[str, ...]:
         """The irreversible changes of the deployment that is abandoned; mostly none."""
-        installation = self._observed.installation
-        version, target = installation.version, installation.target
-        if not is_open(version, target) or is_same(self._release.version, target):
+        if not self._is_other_open:
             return ()
-
-        runs: list[Object] = []
-        # A user who may not read them lacks a right, which is reported with all others.
-        with suppress(Forbidden):
-            runs = read_runs(self._overlay)
-        return tuple(irreversible_changes(installation, self._observed.inventories, runs))
+        inventories = self._observed.inventories
+        return tuple(irreversible_changes(self._observed.installation, inventories, self._open_runs or ()))
 
     def _prune(self, *plans: list[ComponentPlan]) -> tuple[str, ...]:
         """Rehearse what the run prunes once everything is healthy, and name the components concerned."""

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from ..._components.component_plan import UNVERIFIED, ComponentPlan, MigrationPlan
 from ..._objects.apply.change import ObjectChange
 from ..._objects.ownership.findings import describe_findings
+from ..._runs.cluster_result import planned_changes
 from ..._text import counted
 from .execution_order import ComponentStep, MigrationStep, steps_in_order
 from .release_plan import Plan
 
 _ACTIONS = ("create", "change", "replace", "delete")
-_ALWAYS_COUNTED = ("create", "change", "delete")
 
 
 def summary_of(plan: Plan, *, with_evidence: bool = False) -> list[str]:
@@ -39,10 +39,10 @@ def summary_of(plan: Plan, *, with_evidence: bool = False) -> list[str]:
         lines.append("  settles   what an earlier run has left open")
     unchanged = sum(1 for one in plan.components if one.action == "unchanged" and not one.findings)
     if unchanged:
-        lines.append(f"  unchanged {_counted(unchanged, 'component')}")
+        lines.append(f"  unchanged {counted(unchanged, 'component')}{_health(plan)}")
     idle = sum(1 for migration in plan.migrations if migration.verdict == "not_needed")
     if idle and not with_evidence:
-        lines.append(f"  skip      {_counted(idle, 'migration')} that are not needed; --diff shows why")
+        lines.append(f"  skip      {counted(idle, 'migration')} that are not needed; --diff shows why")
     lines.append(_sums(plan))
     for number, later in enumerate(plan.later, 2):
         title, *rest = summary_of(later, with_evidence=with_evidence)
@@ -64,12 +64,17 @@ def _title(plan: Plan) -> str:
 def _nothing_to_do(plan: Plan, *, with_evidence: bool) -> list[str]:
     profile = f" ({plan.profile})" if plan.profile else ""
     objects = counted(sum(component.objects for component in plan.components), "object")
-    lines = [f"Kyma {plan.version}{profile}: nothing to do, {objects} as deployed"]
+    lines = [f"Kyma {plan.version}{profile}: nothing to do, {objects} as deployed{_health(plan)}"]
     for component in plan.components:
         lines += _headed(component, _width(plan))
     for migration in plan.migrations:
         lines += _migration_lines(migration, with_evidence=with_evidence)
     return lines
+
+
+def _health(plan: Plan) -> str:
+    problems = plan.health.problems
+    return f", {counted(len(problems), 'object')} not healthy" if problems else ""
 
 
 def _width(plan: Plan) -> int:
@@ -111,11 +116,8 @@ def _sums(plan: Plan) -> str:
 
     An object counts once for each action, no matter whether a component, a migration, or both do it.
     """
-    counts = count_changes(plan)
-    needed = counts.pop("migrations")
-    sums = [f"{count} to {action}" for action, count in counts.items() if count or action in _ALWAYS_COUNTED]
     title = "Plan of hop 1" if plan.later else "Plan"
-    return f"{title}: {', '.join([*sums, _counted(needed, 'migration')])}"
+    return f"{title}: {planned_changes(count_changes(plan))}"
 
 
 def count_changes(plan: Plan) -> dict[str, int]:
@@ -128,10 +130,6 @@ def count_changes(plan: Plan) -> dict[str, int]:
     counts = {action: sum(1 for one, _ref in refs if one == action) for action in _ACTIONS}
     needed = sum(isinstance(s, MigrationStep) and s.migration.verdict == "needed" for s in steps)
     return {**counts, "migrations": needed}
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def blocked_message(plan: Plan) -> str:

@@ -107,11 +107,6 @@ class _Member:
         late = [obj for obj in self.work.objects if kind_of(obj) in self.awaited]
         return tuple(ObjectChange(ref_of(obj), None, obj, unverified=True) for obj in late)
 
-    def apply(self) -> None:
-        """Apply its objects, without those that wait for kinds."""
-        later = {*self.beside, *self.awaited}
-        self.work.apply([obj for obj in self.work.objects if kind_of(obj) not in later])
-
     def apply_rest(self) -> None:
         """Apply the objects that wait for definitions of the same wave, after all others of the wave."""
         if self.beside:
@@ -141,7 +136,7 @@ class WaveRehearsal:
         """Rehearse components that don't need each other, with concurrent requests to the server."""
         self._started.update(component.name for component in wave)
         members = self._with_later_kinds([self._start(component) for component in wave])
-        map_in_threads(_Member.apply, members)
+        map_in_threads(lambda one: one.work.take_steps("apply"), members)
         for member in members:
             member.apply_rest()
         self._missed.update(*map(_refused_kinds, members))
@@ -152,9 +147,8 @@ class WaveRehearsal:
         return [*ended[:-1], replace(ended[-1], blockers=(*ended[-1].blockers, *blockers))]
 
     def _start(self, component: DesiredComponent) -> _Member:
-        context, work = self._context, RehearsedWork(self._context.work, component)
-        work.migrate(Phase.PRE)
-        work.decide(self._origin(work.before))
+        context, work = self._context, RehearsedWork(self._context.work, component, self._origin)
+        work.take_steps("choose")
         blockers = work.migration_blockers(Phase.PRE)
         if work.action == "downgrade" and work.before and not context.may_go_back:
             blockers.append(Blocker(component.name, downgrade_problem(work.before, context.version)))
@@ -183,6 +177,7 @@ class WaveRehearsal:
             provided = awaited_kinds(objects, self._context.providers, overlay.resource)
             awaited = {k: name for k, name in provided.items() if name in self._started and k not in brought}
             late = beside | {k: name for k, name in awaited.items() if name in others}
+            one.work.postponed = {*beside, *awaited}
             warnings = unverified_warning(one.name, objects, awaited), *_beside_warnings(one.name, late)
             return replace(one, beside=beside, awaited=awaited, warnings=tuple(filter(None, warnings)))
 
@@ -200,7 +195,7 @@ class WaveRehearsal:
 
     def _end(self, member: _Member, changes: tuple[ObjectChange, ...]) -> RehearsedComponent:
         work = member.work
-        work.migrate(Phase.POST)
+        work.take_steps("post")
         plan = work.plan(changes)
         # An object that a blocked migration would have made way for is refused only because that migration
         # can't run: advice to delete it would be wrong.

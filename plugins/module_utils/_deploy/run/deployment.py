@@ -42,7 +42,7 @@ from ..._runs.records.inventories import read_inventories
 from ..._runs.records.journal_records import journal_of
 from ..._runs.records.record_schema import API_VERSION
 from ..._runs.records.runs import new_run_name, read_run, update_run_status
-from ..._runs.run_failures import outcome_problems
+from ..._runs.run_failures import outcome_problems, task_failures
 from ..._threads import call_in_threads, map_in_threads
 from ..._timestamp import timestamp
 from ...migration import Phase
@@ -113,6 +113,7 @@ class _Deployment:
             additions=RunAdditions(self._new_kinds(), self._namespaces()),
             selection=self._selection(),
             providers=self._desired.providers,
+            run=self._run,
             count=self._counter(),
         )
         self._outcomes: dict[str, ComponentOutcome] = {}
@@ -161,9 +162,12 @@ class _Deployment:
         same = all(known[n].digest == self._desired.components[n].digest for n in self._names if n in known)
         if self._run or same:
             return
-        installation = read_installation(self._task.cluster)
-        if installation.digest:
-            write_installation(self._task.cluster, replace(installation, digest=""))
+        before = read_installation(self._task.cluster)
+        after = replace(before, digest="")
+        if before.release_digest != self._task.materials.release_digest():
+            after = replace(after, release_digest="", release_since="")
+        if after != before:
+            write_installation(self._task.cluster, after)
 
     @property
     def cancelled_by(self) -> str:
@@ -308,18 +312,21 @@ def _deploy_under_lease(
     if cancelled_by and waiting:
         # A user who interrupts Ansible sees no result.
         task.progress(", ".join(one.name for one in waiting), NOT_STARTED, waiting[0].error)
-    warnings = end_if_cancelled(task, options.run, cancelled_by)
+    ended = end_if_cancelled(task, options.run, cancelled_by)
     problems = outcome_problems(outcomes)
     result: Result = {
+        **ended,
         "changed": any(_has_changed(outcome) for outcome in outcomes),
         "components": [outcome.as_result() for outcome in outcomes],
         "migrations": [dict(migration) for outcome in outcomes for migration in outcome.migrations],
         "durations": _durations(outcomes),
-        "warnings": [*warnings, *_warnings(outcomes, planned=bool(options.run))],
+        "warnings": [*ended.get("warnings", ()), *_warnings(outcomes, planned=bool(options.run))],
     }
     if problems or cancelled_by:
         cancelled = [f"cancelled by {cancelled_by}"] if cancelled_by else []
         result["msg"] = "\n".join([*cancelled, *problems])
+        if options.run:
+            result["failures"] = task_failures(outcomes, cancelled_by)
         # In a run, the cause of what was not started is a failure elsewhere.
         result["failed"] = not options.run or any(one.state in (FAILED, CANCELLED) for one in outcomes)
     return result

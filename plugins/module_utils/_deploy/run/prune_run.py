@@ -51,13 +51,15 @@ def _pruned(task: Task, options: ComponentOptions, record: Mapping[str, Any]) ->
     failed = [f"component {one.name} {one.state}: {one.error}" for one in outcomes if one.state != SUCCEEDED]
     if run and not why_not:
         _note(task.cluster, run, outcomes, time.monotonic() - started)
-    not_ended = end_if_cancelled(task, run, stopping.reason())
+    ended = end_if_cancelled(task, run, stopping.reason())
+    warnings = [f"{one.name}: {warning}" for one in outcomes for warning in one.warnings]
     result: Result = {
+        **ended,
         "changed": any(outcome.deleted for outcome in outcomes),
         "components": [outcome.as_result() for outcome in outcomes],
         "migrations": [],
         "durations": [duration_of("component", one.name, one.as_result()) for one in outcomes],
-        "warnings": [*not_ended, *(f"{one.name}: {warning}" for one in outcomes for warning in one.warnings)],
+        "warnings": [*ended.get("warnings", ()), *warnings],
     }
     if why_not:
         result["msg"] = f"nothing is pruned: {why_not}"

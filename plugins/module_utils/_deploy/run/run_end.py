@@ -14,16 +14,19 @@ from typing import Any
 
 from ..._carrier.task import Result, Task
 from ..._cluster.cluster import Cluster
+from ..._components.component_health import has_health, observed_health, unhealthy_result
 from ..._objects.inventory.inventory import refreshed_inventory
-from ..._objects.inventory.live_objects import read_metadata
+from ..._objects.inventory.live_objects import read_live, read_metadata
 from ..._runs.cluster_result import changes_in
 from ..._runs.durations import render_durations
+from ..._runs.interrupted_run import unrecorded_components
 from ..._runs.lease.lease_session import release_lease, run_under_lease
 from ..._runs.outcomes import CANCELLED, END, FAILED, SUCCEEDED, durations_of, phase_entry
 from ..._runs.recorder import end_record, run_seconds, seconds_since_start
 from ..._runs.records.installation import Installation
 from ..._runs.records.inventories import read_inventories, write_inventory
-from ..._runs.records.runs import RUNNING, read_run
+from ..._runs.records.record_schema import RUNNING
+from ..._runs.records.runs import read_run
 from ..._runs.run_failures import failures_in_short, run_problems
 from ..._threads import map_in_threads
 
@@ -51,7 +54,17 @@ def end_run(task: Task) -> Result:
         with run_under_lease(task, record) as working_task:
             result = _record_end(working_task.cluster, record, interactive, started)
     release_lease(task.cluster, record)
+    if task.params["require_healthy"] and result["state"] == SUCCEEDED:
+        result |= _unhealthy(task.cluster, record["spec"])
     return {**result, "plan": dict(task.params["plan"] or {})}
+
+
+def _unhealthy(cluster: Cluster, spec: Mapping[str, Any]) -> Result:
+    """What fails the task if an object is not healthy that the run left unchanged."""
+    inventories = read_inventories(cluster, spec["allComponents"]).values()
+    live = read_live(cluster, inventories, has_health, once=True).objects
+    problems = observed_health(inventories, live).problems
+    return {**unhealthy_result(spec["version"], problems), "state": FAILED} if problems else {}
 
 
 def _record_end(
@@ -59,15 +72,19 @@ def _record_end(
 ) -> Result:
     """End the record of a run; a record with an end stays unchanged."""
     name, spec, status = record["metadata"]["name"], record["spec"], record.get("status") or {}
-    failures = run_problems(record)
     ended_before = status.get("state", RUNNING) != RUNNING
+    unrecorded = {} if ended_before else unrecorded_components(cluster, record)
+    status = {**status, "components": {**(status.get("components") or {}), **unrecorded}}
+    record = {**record, "status": status}
+    failures = run_problems(record)
     state = (CANCELLED if status.get("cancelled") else FAILED) if failures else SUCCEEDED
     if not ended_before:
         _note_as_they_are_now(cluster, _unseen(status, seconds_since_start(spec)), interactive)
-        after = None if failures else partial(_installation_after, run_name=name, spec=spec)
+        now = cluster.server_time()
+        after = None if failures else partial(_installation_after, run_name=name, spec=spec, now=now)
         phases = {END: phase_entry(SUCCEEDED, time.monotonic() - started)}
         seconds = run_seconds(spec, status)
-        end_record(cluster, name, state, failures, seconds, after, phases)
+        end_record(cluster, name, state, failures, seconds, after, phases=phases, components=unrecorded)
         status = {
             **status,
             "seconds": seconds,
@@ -107,11 +124,14 @@ def _version_of(spec: Mapping[str, Any]) -> str:
     return f"is still at version {previous}" if previous else "has no version yet"
 
 
-def _installation_after(before: Installation, run_name: str, spec: Mapping[str, Any]) -> Installation:
+def _installation_after(
+    before: Installation, run_name: str, spec: Mapping[str, Any], now: str
+) -> Installation:
     """The installation after a run that succeeded; components alone leave its version unchanged."""
     if spec.get("alone"):
         components = dict.fromkeys((*before.components, *spec["allComponents"]))
         return replace(before, digest=spec.get("kept", ""), components=tuple(components), last_run=run_name)
+    release_digest = spec.get("releaseDigest", "")
     return Installation(
         version=spec["version"],
         target=spec["version"],
@@ -123,6 +143,9 @@ def _installation_after(before: Installation, run_name: str, spec: Mapping[str, 
         resource_version=before.resource_version,
         uid=before.uid,
         conditions=before.conditions,
+        release_digest=release_digest,
+        # A repair by the same release does not move it.
+        release_since=before.release_since if release_digest == before.release_digest else now,
     )
 
 

@@ -15,8 +15,8 @@ from ..._cluster.cluster import Cluster
 from ..._errors import LifecycleError
 from ..._migrations.verdicts import predicted_verdicts
 from ..._objects.access.rights import Right
-from ..._progress import Step
-from ..._runs.cancellation import signal_text
+from ..._progress import NOTICE, Step
+from ..._runs.cancellation import stop_text
 from ..._runs.lease.lease_session import (
     LeaseState,
     acquire_lease,
@@ -28,17 +28,20 @@ from ..._runs.lease.lease_session import (
     release_acquired_lease,
 )
 from ..._runs.outcomes import LEASE, PLAN, PRUNE, SUCCEEDED, global_phase, phase_entry
-from ..._runs.recorder import begin_record, end_cancelled_run, run_spec
+from ..._runs.recorder import begin_record, end_cancelled_run, run_seconds, run_spec
 from ..._runs.records.cluster_hold import require_no_hold
 from ..._runs.records.definitions import RecordKinds, install_definitions
 from ..._runs.records.installation import Installation, basis_in, read_installation, records_version
 from ..._runs.records.inventories import read_inventories, read_record_versions
-from ..._runs.records.record_schema import DEPLOY
-from ..._runs.records.runs import RUNNING, new_run_name
+from ..._runs.records.record_schema import DEPLOY, RUNNING
+from ..._runs.records.runs import new_run_name
 from ..._threads import call_in_threads
 from ..._timestamp import precise_timestamp
 from ...migration import Phase
 from ..observations import record_observations
+
+ADVISORY = "advisory"
+"""The state of the report that the fence of a run is not set up."""
 
 
 def start_run(task: Task, kinds: RecordKinds, plan: Mapping[str, Any]) -> Result:
@@ -76,14 +79,17 @@ def start_run(task: Task, kinds: RecordKinds, plan: Mapping[str, Any]) -> Result
         release_acquired_lease(task, won)
         return _outdated(task, is_awaited=True)
     warning = fence_warning(won.fence)
-    with hold_lease(task, won, warning=warning, outlives_block=True) as working_task:
+    # A person who has seen it decides once whether to set the fence up. The record always says whether it is.
+    is_new = plan["version"] not in (seen.installation.version, seen.installation.target)
+    shown = ADVISORY if is_new else NOTICE
+    with hold_lease(task, won, warning=warning, state=shown, outlives_block=True) as working_task:
         phases = _phases_before(plan, time.monotonic() - started)
         # First, because the run's seconds begin with it.
         spec = _run_spec(plan, seen.installation, task.params["deadline"])
         install_definitions(working_task.cluster, seen.installation, kinds)
         spec["lease"] = lease_record(won)
         begun = _installation_while_running(plan, seen.installation, kinds)
-        begin_record(working_task.cluster, name, spec, seen.installation, begun, phases)
+        phases = begin_record(working_task.cluster, name, spec, seen.installation, begun, phases)
         _note_begin(working_task, plan, name, spec)
     return {
         "changed": True,
@@ -91,6 +97,7 @@ def start_run(task: Task, kinds: RecordKinds, plan: Mapping[str, Any]) -> Result
         "outdated": False,
         "advisory": warning,
         "state": RUNNING,
+        "seconds": run_seconds(spec, {"phases": phases}),
         "started_at": precise_timestamp(),
     }
 
@@ -109,6 +116,7 @@ def _run_spec(plan: Mapping[str, Any], before: Installation, deadline: float) ->
     )
     spec |= {
         "digest": plan["digest"],
+        "releaseDigest": plan["release_digest"],
         "selection": dict(plan["selection"]),
         "actions": dict(plan["actions"]),
         "prune": list(plan.get("prune") or ()),
@@ -129,6 +137,8 @@ def _installation_while_running(
 ) -> Installation:
     """The installation until the run succeeds; components alone leave its target unchanged."""
     begun = replace(before, definitions=kinds.hash, digest="")
+    if plan["release_digest"] != before.release_digest:
+        begun = replace(begun, release_digest="", release_since="")
     return begun if plan["alone"] else replace(begun, target=plan["version"], profile=plan["profile"])
 
 
@@ -144,7 +154,7 @@ def _note_begin(task: Task, plan: Mapping[str, Any], name: str, spec: Mapping[st
     if plan.get("noted"):
         record_observations(task.cluster, plan, read_inventories(task.cluster))
     if task.cancelled():
-        end_cancelled_run(task.cluster, name, signal_text(spec["startedBy"]))
+        end_cancelled_run(task.cluster, name, stop_text(spec["startedBy"]))
 
 
 def _phases_of(stages: Sequence[Mapping[str, Any]]) -> list[str]:

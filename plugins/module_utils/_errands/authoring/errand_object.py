@@ -12,17 +12,21 @@ from typing import Any
 from ..._cluster.cluster import Object
 from ..._deep_copy import deep_copy
 from ..._dry_run.crd_schema import Misfit, ViolationType, misfits
+from ..._jobs.secret_validation import is_object_name
 from ..._loose_json import mapping_of, text_of
 from ..._text import one_line, suggestion
 from ..errand_definition import DEFINITION
-from ..errand_model import API_VERSION, KIND, LAST_APPLIED, Errand, ErrandKey, Strategy, errand_from
+from ..errand_model import API_VERSION, KIND, Errand, ErrandKey, Strategy, errand_from
 from ..errand_validation import problems_of
-from ..output import is_object_name
-from ..quarks_job import QUARKS_API_VERSION, QUARKS_KIND, errand_from_quarks_job, is_quarks_job
+from ..quarks_job import (
+    QUARKS_API_VERSION,
+    QUARKS_KIND,
+    author_metadata,
+    errand_from_quarks_job,
+    is_quarks_job,
+)
 
 _SCHEMA = DEFINITION["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-_METADATA = ("annotations", "labels", "name", "namespace")
-"""What of its metadata an author writes."""
 
 
 @dataclass(frozen=True)
@@ -143,17 +147,8 @@ def _object(request: ErrandRequest, warnings: list[str], problems: list[str]) ->
             f" {KIND} ({API_VERSION}) or {QUARKS_KIND} ({QUARKS_API_VERSION})"
         )
         return {"apiVersion": API_VERSION, "kind": KIND, "metadata": {}}
-    return _without_status(definition)
-
-
-def _without_status(definition: Mapping[str, Any]) -> Object:
-    """An Errand as its author wrote it, without the fields that an export adds."""
-    obj = deep_copy({name: value for name, value in definition.items() if name != "status"})
-    written = mapping_of(obj.get("metadata"))
-    meta = {name: written[name] for name in _METADATA if written.get(name) is not None}
-    if isinstance(meta.get("annotations"), dict):
-        meta["annotations"].pop(LAST_APPLIED, None)
-    return {**obj, "metadata": meta}
+    written = deep_copy({name: value for name, value in definition.items() if name != "status"})
+    return {**written, "metadata": author_metadata(mapping_of(definition.get("metadata")))}
 
 
 def _name(obj: Object, request: ErrandRequest, problems: list[str]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..._cluster.cluster import Cluster, Object
 from ..._cluster.errors import Conflict
 from ..._text import one_line
-from ..errand_model import API_VERSION, FIELD_MANAGER, KIND, ErrandKey, Strategy, errand_from
+from ..errand_model import FIELD_MANAGER, ErrandKey, Strategy, errand_from
 from .errand_object import DesiredErrand
 
 _AFTERWARDS = {Strategy.ONCE: Strategy.DONE, Strategy.NOW: Strategy.MANUAL}
@@ -19,7 +19,7 @@ AUTHOR_MANAGER = "kyma-lifecycle/errand"
 
 def read_errand(cluster: Cluster, key: ErrandKey) -> Object | None:
     """An errand as it is in the cluster."""
-    return cluster.get(API_VERSION, KIND, key.name, key.namespace)
+    return cluster.get(*key.address)
 
 
 def adjusted_to(desired: DesiredErrand, live: Object | None) -> DesiredErrand:

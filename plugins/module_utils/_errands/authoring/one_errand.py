@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from ..._cluster.cluster import Cluster, Object
+from ..._cluster.informer import InformerScope
 from ..._jobs.pod_references import pod_references
 from ..._threads import map_in_threads
 from ..due_run import needs_configuration
-from ..errand_index import CONFIG_MAP, ERRAND, JOB, POD, SECRET, ErrandIndex, WatchedKind
+from ..errand_index import ErrandIndex, watched_scopes
 from ..errand_model import ERRAND_LABEL, Errand, ErrandKey, label_value
 
 
@@ -40,33 +41,23 @@ class OneErrandReader:
         Raises:
             ClusterError: the server does not answer, or refuses a list.
         """
+        errands, jobs, pods, *configuration = watched_scopes([self._key.namespace])
         selector = f"{ERRAND_LABEL}={label_value(self._key.name)}"
-        self._read([WatchedKind(ERRAND), WatchedKind(JOB, selector), WatchedKind(POD, selector)])
+        self._read([errands, *(one._replace(label_selector=selector) for one in (jobs, pods))])
         errand = self.index.errand(self._key)
         if errand and needs_configuration(errand):
             # The list has only their versions; whole objects are read one by one.
             kinds = {one.kind for one in pod_references(errand.spec.pod_template)}
-            self._read(
-                WatchedKind(kind, metadata_only=True) for kind in (CONFIG_MAP, SECRET) if kind[1] in kinds
-            )
+            self._read([one for one in configuration if one.kind in kinds])
         return errand
 
-    def _read(self, subjects: Iterable[WatchedKind]) -> None:
-        subject_list = list(subjects)
-        pages = map_in_threads(
-            lambda one: self._cluster.list(
-                *one.kind,
-                self._key.namespace,
-                label_selector=one.label_selector,
-                metadata_only=one.metadata_only,
-            ),
-            subject_list,
-        )
-        for subject, page in zip(subject_list, pages, strict=True):
-            objects = {str(obj["metadata"]["name"]): obj for obj in page.items}
-            for name, obj in self._known.get(subject.kind, {}).items():
+    def _read(self, scopes: Sequence[InformerScope]) -> None:
+        pages = map_in_threads(lambda one: one.list(self._cluster), scopes)
+        for scope, page in zip(scopes, pages, strict=True):
+            kind, objects = scope[:2], {str(obj["metadata"]["name"]): obj for obj in page.items}
+            for name, obj in self._known.get(kind, {}).items():
                 if name not in objects:
-                    self.index.discard(subject.kind, obj)
+                    self.index.discard(kind, obj)
             for obj in objects.values():
-                self.index.put(subject.kind, obj)
-            self._known[subject.kind] = objects
+                self.index.put(kind, obj)
+            self._known[kind] = objects

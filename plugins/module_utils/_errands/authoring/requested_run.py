@@ -23,13 +23,14 @@ from ..._objects.health.wait import UnhealthyObject
 from ..._progress import REASON_SECONDS, Progress, Step
 from ..._timestamp import timestamp
 from ..due_run import triggered_run
-from ..errand_index import JOB
-from ..errand_model import API_VERSION, KIND, RUN_REQUEST, Errand, ErrandKey, ErrandPhase, errand_from
+from ..errand_index import JOB, POD
+from ..errand_model import RUN_REQUEST, Errand, ErrandKey, ErrandPhase, errand_from
 from ..errand_reader import FULL_QUOTA
 from ..errand_view import RunOptions
 from ..reconciler import Reconciled, Reconciler
 from .errand_report import errand_run_report, log_command
 from .one_errand import OneErrandReader
+from .run_log import RunLog
 
 PAUSES = (0.2, 0.3, 0.5, 1.0, 1.0, 2.0)
 """Seconds between two looks, the last again and again."""
@@ -50,9 +51,7 @@ def request_run(cluster: Cluster, key: ErrandKey) -> Object:
         ClusterError: the server does not answer, or refuses it.
     """
     value = f"{timestamp(datetime.now(UTC))}-{secrets.token_hex(3)}"
-    return cluster.patch(
-        API_VERSION, KIND, key.name, key.namespace, {"metadata": {"annotations": {RUN_REQUEST: value}}}
-    )
+    return cluster.patch(*key.address, {"metadata": {"annotations": {RUN_REQUEST: value}}})
 
 
 def run_to_follow(errand: Errand, *, is_requested: bool) -> int:
@@ -94,6 +93,7 @@ class RunWait:
         options: how to wait.
         progress: called with each change of what it waits for.
         cancelled: whether a person has asked to stop.
+        log: of the run; None if it is not asked for.
 
     Attributes:
         errand: as it was last read; None before that, and if it is gone.
@@ -109,8 +109,10 @@ class RunWait:
         *,
         progress: Progress,
         cancelled: Callable[[], bool],
+        log: RunLog | None = None,
     ) -> None:
         self._cluster = cluster
+        self._log = log
         self._key = key
         self._options = options
         self._progress = progress
@@ -130,14 +132,18 @@ class RunWait:
             LifecycleError: the server does not answer, or refuses a write.
         """
         if not self._options.reconciles:
-            obj = self._cluster.get(API_VERSION, KIND, self._key.name, self._key.namespace)
+            obj = self._cluster.get(*self._key.address)
             self.errand = errand_from(obj) if obj else None
+            if self._log and self.errand:
+                self._log.look(self.errand)
             return self.errand
         self.errand = self._reader.refresh()
         if self.errand is not None:
             if FULL_QUOTA in self.errand.status.message:
                 # Only an engine watches quotas; here it may have grown at any time.
                 self._reader.index.record_grown_quota(self._key.namespace, datetime.now(UTC))
+            if self._log:
+                self._log.look(self.errand, self._reader.index.owned(POD, self.errand))
             reconciled: Reconciled = self._reconciler.reconcile(self._key)
             self._recheck = reconciled.recheck_seconds
             self.errand = self._reader.index.errand(self._key)
@@ -159,6 +165,8 @@ class RunWait:
                 self._report_progress(errand)
                 ended = errand_run_report(errand, number)
                 if ended["state"] != "running":
+                    if self._log:
+                        self._log.look(errand, is_end=True)
                     self._tidy()
                     return self.errand or errand, ended
             except ClusterError as error:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..._cluster.cluster import Object
-from ..._loose_json import fields_at, items_at, text_of
+from ..._loose_json import fields_at, items_at, mapping_of, text_of
 from .canonical_quantity import canonical_quantity
 from .plain_fields import remove_fields
 from .probe_commands import reduce_probes
@@ -43,11 +43,16 @@ _JOB_LABELS = ("controller-uid", "job-name")
 _MOST_RETRIES = 2**31 - 1
 
 
-def normal_form(obj: Mapping[str, Any]) -> Object:
+def normal_form(obj: Mapping[str, Any], *, is_strict: bool = False) -> Object:
     """The fields of a Job, CronJob, Deployment or Service that its author has set and that matter.
 
     Status, bookkeeping of the server and of controllers, and values that are the API server's defaults are
     absent; quantities have the form that the API server gives them. The result shares nothing with ``obj``.
+
+    Args:
+        obj: the object.
+        is_strict: whether the names of templates and the order of variables, volumes and mounts stay, which
+            mean nothing. The digests of runs have them.
     """
     kind = text_of(obj.get("kind"))
     form: Object = _without_absent({name: value for name, value in obj.items() if name != "status"})
@@ -61,6 +66,11 @@ def normal_form(obj: Mapping[str, Any]) -> Object:
         if kind != "Deployment":
             _reduce_job_spec(spec)
         _reduce_pod_template(fields_at(spec, "template"), kind)
+        if not is_strict:
+            remove_fields(fields_at(spec, "template", "metadata"), "name")
+            _sort_lists(fields_at(spec, "template", "spec"))
+    if not is_strict:
+        remove_fields(fields_at(form, "spec", "jobTemplate", "metadata"), "name")
     _remove_defaults(form, DEFAULTS_BY_KIND.get(kind, {}))
     reduced: Object = _without_empty_maps(form)
     return reduced
@@ -167,6 +177,23 @@ def _reduce_pod_template(template: Object, kind: str) -> None:
     for field in ("initContainers", "containers"):
         for container in items_at(pod, field):
             _reduce_container(container, is_on_host=bool(pod.get("hostNetwork")))
+
+
+def _sort_lists(pod: Object) -> None:
+    _sort(pod, "volumes", "name")
+    for field in ("initContainers", "containers"):
+        for container in items_at(pod, field):
+            _sort(container, "volumeMounts", "mountPath")
+            names = [one.get("name") for one in items_at(container, "env")]
+            # A value may name the variables before it, and of two with one name the last one counts.
+            is_free = all("$(" not in text_of(one.get("value")) for one in items_at(container, "env"))
+            if is_free and len(names) == len({*names}):
+                _sort(container, "env", "name")
+
+
+def _sort(holder: Object, field: str, key: str) -> None:
+    if isinstance(holder.get(field), list):
+        holder[field] = sorted(holder[field], key=lambda one: text_of(mapping_of(one).get(key)))
 
 
 def _reduce_volume(volume: Object) -> None:

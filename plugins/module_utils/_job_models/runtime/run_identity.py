@@ -8,7 +8,6 @@ from __future__ import annotations
 from ..._loose_json import fields_at
 from ..core_job import CoreJob
 from ..defaults import CURRENT_DEFAULTS
-from ..job_fields import core_job, fields_of
 from ..json_digest import json_digest
 from .normal_form import normal_form
 from .runtime_objects import runtime_objects
@@ -27,7 +26,7 @@ def run_identity(job: CoreJob, release: int = CURRENT_DEFAULTS) -> str:
         job: of any type; its own defaults don't count.
         release: the number of the release of defaults by which its objects are built.
     """
-    main = runtime_objects(core_job(job.key, job.type, fields_of(job), release))[0]
-    spec = fields_at(normal_form(main), "spec")
+    main = runtime_objects(job, release)[0]
+    spec = fields_at(normal_form(main, is_strict=True), "spec")
     spec = fields_at(spec, "jobTemplate", "spec") or spec
     return json_digest({name: spec.get(name) for name in ("template", _TIMEOUT)})

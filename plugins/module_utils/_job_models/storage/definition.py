@@ -12,13 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..._cluster.cluster import GROUP, Object
 from ..._cluster.own_objects import STORED_JOBS
 from ..._deep_copy import deep_copy
 from ..._errors import LifecycleError
 from ..._loose_json import mapping_of, text_of
+from ..._record_codec import from_record
 from ..._text import one_line
 from ..core_job import CoreJob, JobKey, JobType
 from ..defaults import CURRENT_DEFAULTS
@@ -27,8 +28,9 @@ from .patch_nulls import join_nulls, split_nulls
 from .storage_v1 import StorageV1
 from .storage_v2 import StorageV2
 from .storage_v3 import StorageV3
+from .storage_v4 import StorageV4
 from .stored_fields import read_model, with_model, without_known
-from .stored_status import StoredStatus, status_from
+from .stored_status import StoredStatus
 
 API_VERSION = f"{GROUP}/v1alpha1"
 DEFINITION_KINDS: Mapping[JobType, tuple[str, str]] = {
@@ -39,7 +41,9 @@ DEFINITION_KINDS: Mapping[JobType, tuple[str, str]] = {
 STORAGE_VERSION_LABEL = f"{GROUP}/storage-version"
 """The label of a definition that says in which version its ``spec`` is."""
 
-_MODELS: Mapping[int, type[StorageV1 | StorageV2 | StorageV3]] = {1: StorageV1, 2: StorageV2, 3: StorageV3}
+Stored: TypeAlias = "StorageV1 | StorageV2 | StorageV3 | StorageV4"
+"""The fields of a definition in any version."""
+_MODELS: Mapping[int, type[Stored]] = {1: StorageV1, 2: StorageV2, 3: StorageV3, 4: StorageV4}
 CURRENT_VERSION = max(_MODELS)
 """The storage version that we write."""
 
@@ -74,29 +78,34 @@ class StoredDefinition:
     obj: Object
 
     @property
+    def release(self) -> int:
+        """The release whose defaults the job was last rolled out with, or else the current one."""
+        return self.status.defaults or CURRENT_DEFAULTS
+
+    @property
     def is_writable(self) -> bool:
         """Whether this collection knows the storage version well enough to write it."""
         return self.storage_version <= CURRENT_VERSION
 
 
-def read_definition(obj: Object, defaults: int | None = None) -> StoredDefinition:
+def read_definition(obj: Object) -> StoredDefinition:
     """The definition in an object of any storage version. For a newer version, the part that we know.
+
+    The job has the defaults of the release that the status names, or of the current one if it names none.
 
     Args:
         obj: of one of :data:`DEFINITION_KINDS`, with anything in it.
-        defaults: the release of defaults for the job; None for the one that its status names, or the current
-            one if it names none.
 
     Raises:
         UnreadableDefinition: the object is no definition, or a field of its ``spec`` has the wrong shape.
     """
     try:
-        return _read(obj, defaults)
+        return _read(obj)
     except RecursionError:
         raise UnreadableDefinition("it is nested too deeply") from None
 
 
-def _read(obj: Object, defaults: int | None) -> StoredDefinition:
+def _read(obj: Object) -> StoredDefinition:
     given = mapping_of(obj)
     meta, type_ = mapping_of(given.get("metadata")), _TYPES.get(text_of(given.get("kind")))
     if type_ is None:
@@ -105,7 +114,7 @@ def _read(obj: Object, defaults: int | None) -> StoredDefinition:
     if not all(key):
         raise UnreadableDefinition("its metadata has no namespace, or no name")
     version = _version_of(given)
-    stored, problems = read_model(_MODELS.get(version, StorageV3), given.get("spec"))
+    stored, problems = read_model(_MODELS.get(version, StorageV4), given.get("spec"))
     current = _migrated(stored)
     fields, more = _fields_of(current)
     replaces = next((one for one in JobType if one == current.replaces), None)
@@ -114,8 +123,8 @@ def _read(obj: Object, defaults: int | None) -> StoredDefinition:
     # The meaning of a field in a newer version is unknown, so it can't be wrong.
     if version <= CURRENT_VERSION and (problems or more):
         raise UnreadableDefinition("; ".join([*problems, *more]))
-    status = status_from(given.get("status"))
-    job = core_job(key, type_, fields, defaults or status.defaults or CURRENT_DEFAULTS)
+    status = from_record(StoredStatus, given.get("status"))
+    job = core_job(key, type_, fields, status.defaults or CURRENT_DEFAULTS)
     return StoredDefinition(key, type_, job, version, status, replaces, obj)
 
 
@@ -153,7 +162,7 @@ def definition_object(
         "kind": kind,
         "metadata": {**meta, "name": job.key.name, "namespace": job.key.namespace, "labels": labels},
         # A name that an old version did not know may be known to the current one, which then decides.
-        "spec": with_model(_storage_of(job, replaces), without_known(StorageV3, spec)),
+        "spec": with_model(_storage_of(job, replaces), without_known(StorageV4, spec)),
     }
 
 
@@ -173,13 +182,15 @@ def _version_or_current(obj: Mapping[str, Any]) -> int:
         return CURRENT_VERSION
 
 
-def _migrated(stored: StorageV1 | StorageV2 | StorageV3) -> StorageV3:
+def _migrated(stored: Stored) -> StorageV4:
     if isinstance(stored, StorageV1):
         stored = stored.to_v2()
-    return stored.to_v3() if isinstance(stored, StorageV2) else stored
+    if isinstance(stored, StorageV2):
+        stored = stored.to_v3()
+    return stored.to_v4() if isinstance(stored, StorageV3) else stored
 
 
-def _fields_of(stored: StorageV3) -> tuple[dict[str, Any], list[str]]:
+def _fields_of(stored: StorageV4) -> tuple[dict[str, Any], list[str]]:
     """The fields of a job that a definition sets, and their problems."""
     fields, problems = dict(vars(stored)), []
     fields |= fields.pop("resources") or {}
@@ -193,13 +204,13 @@ def _fields_of(stored: StorageV3) -> tuple[dict[str, Any], list[str]]:
     return fields, problems
 
 
-def _storage_of(job: CoreJob, replaces: JobType | None) -> StorageV3:
+def _storage_of(job: CoreJob, replaces: JobType | None) -> StorageV4:
     fields = fields_of(job)
     resources: dict[str, str] = {name: fields.pop(name) for name in ("memory", "cpu") if name in fields}
     if "extra" in fields:
         fields["extra"], fields["extra_nulls"] = split_nulls(fields["extra"])
         fields["extra_nulls"] = fields["extra_nulls"] or None
-    return StorageV3(
+    return StorageV4(
         **fields, resources=resources or None, replaces=None if replaces is None else str(replaces)
     )
 

@@ -155,6 +155,8 @@ MANAGER_ROLE = cluster_role(
         role_rule("", ["services"], [*_WRITE, "watch"]),
         role_rule("apps", ["replicasets"], ["list"]),
         role_rule("", ["events"], ["list"]),
+        role_rule("", ["namespaces"], ["get"]),
+        role_rule("admissionregistration.k8s.io", ["validatingadmissionpolicybindings"], ["get"]),
         role_rule("jobs-api.toolforge.org", TOOLFORGE_PLURALS, ["list"]),
     ],
 )

@@ -5,38 +5,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ..command_lines import split_shell_line
 from ..core_job import LogFiles
+from .shared_fields import SharedFields
 from .storage_v2 import StorageV2
-from .stored_fields import Group, Lines, Number, Patches, Switch, Text, Texts, stored
+from .stored_fields import Text, Texts, stored
 
 
 @dataclass(frozen=True)
-class StorageV1:
+class StorageV1(SharedFields):
     """The fields that a ``spec`` of version 1 sets; None for the others."""
 
     cmd: str | None = stored("cmd", Text())
-    image: str | None = stored("image", Text())
+    env: Mapping[str, str] | None = stored("env", Texts())
     memory: str | None = stored("memory", Text())
     cpu: str | None = stored("cpu", Text())
-    env: Mapping[str, str] | None = stored("env", Texts())
-    mount: Mapping[str, str] | None = stored("mount", Group("claim", "path"))
-    retry: int | None = stored("retry", Number())
-    schedule: str | None = stored("schedule", Text())
-    timezone: str | None = stored("timezone", Text())
-    suspend: bool | None = stored("suspend", Switch())
-    timeout: int | None = stored("timeout", Number())
-    replicas: int | None = stored("replicas", Number())
-    port: int | None = stored("port", Number())
     health_script: str | None = stored("healthScript", Text())
-    emails: str | None = stored("emails", Text())
-    extra: Mapping[str, Any] | None = stored("extra", Patches())
-    extra_nulls: Sequence[str] | None = stored("extraNulls", Lines())
-    replaces: str | None = stored("replaces", Text())
 
     def to_v2(self) -> StorageV2:
         """The same in version 2."""

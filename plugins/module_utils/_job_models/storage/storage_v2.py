@@ -5,37 +5,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from .shared_fields import SharedFields
 from .storage_v3 import StorageV3
-from .stored_fields import Group, Lines, Number, Patches, Switch, Text, Texts, stored
+from .stored_fields import Group, Text, Texts, stored
 
 
 @dataclass(frozen=True)
-class StorageV2:
+class StorageV2(SharedFields):
     """The fields that a ``spec`` of version 2 sets; None for the others."""
 
     command: str | None = stored("command", Text())
-    image: str | None = stored("image", Text())
+    env: Mapping[str, str] | None = stored("env", Texts())
     memory: str | None = stored("memory", Text())
     cpu: str | None = stored("cpu", Text())
-    env: Mapping[str, str] | None = stored("env", Texts())
-    mount: Mapping[str, str] | None = stored("mount", Group("claim", "path"))
-    retry: int | None = stored("retry", Number())
-    schedule: str | None = stored("schedule", Text())
-    timezone: str | None = stored("timezone", Text())
-    suspend: bool | None = stored("suspend", Switch())
-    timeout: int | None = stored("timeout", Number())
-    replicas: int | None = stored("replicas", Number())
-    port: int | None = stored("port", Number())
     health_script: str | None = stored("healthScript", Text())
     logs: Mapping[str, str] | None = stored("logs", Group("stdout", "stderr"))
-    emails: str | None = stored("emails", Text())
-    extra: Mapping[str, Any] | None = stored("extra", Patches())
-    extra_nulls: Sequence[str] | None = stored("extraNulls", Lines())
-    replaces: str | None = stored("replaces", Text())
 
     def to_v3(self) -> StorageV3:
         """The same in version 3."""

@@ -17,6 +17,7 @@ from ..._cluster.cluster import Object
 from ..._deep_copy import deep_copy
 from ..._loose_json import mapping_of
 from ..._text import one_line
+from ..job_fields import VOLUME_PARTS
 from ..runtime.runtime_objects import KINDS_OF
 
 Model = TypeVar("Model")
@@ -71,14 +72,24 @@ class Switch(Shape):
 class Texts(Shape):
     """A mapping to texts with any names. Messages don't show the values, which may be secrets."""
 
-    def read(self, value: Any) -> dict[str, str]:
+    def read(self, value: Any) -> dict[str, Any]:
         texts = {}
         for name, one in _mapping(value).items():
             try:
-                texts[str(name)] = Text().read(one)
+                texts[str(name)] = self._part(one)
             except Unfit:
                 raise Unfit(f"has {one_line(name, _LONGEST_SHOWN)!r}, which is not a text") from None
         return texts
+
+    def _part(self, value: Any) -> Any:
+        return Text().read(value)
+
+
+class Variables(Texts):
+    """A mapping to texts, or to mappings that say where the text comes from, with any names."""
+
+    def _part(self, value: Any) -> Any:
+        return AnyMapping().read(value) if isinstance(value, Mapping) else super()._part(value)
 
 
 class Lines(Shape):
@@ -90,27 +101,63 @@ class Lines(Shape):
         return list(value)
 
 
+class TextOrLines(Shape):
+    """A text or a list of texts."""
+
+    def read(self, value: Any) -> str | list[str]:
+        return Lines().read(value) if isinstance(value, list) else Text().read(value)
+
+
+class Mappings(Shape):
+    """A list of mappings with anything in them."""
+
+    def read(self, value: Any) -> list[Object]:
+        if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
+            raise Unfit(f"is {_shown(value)}, not a list of mappings")
+        return [deep_copy(dict(one)) for one in value]
+
+
+class Volumes(Mappings):
+    """A list of volumes, each with one source at most."""
+
+    def read(self, value: Any) -> list[Object]:
+        volumes = super().read(value)
+        for place, one in enumerate(volumes, start=1):
+            sources = [name for name in one if one[name] is not None and name not in VOLUME_PARTS]
+            if len(sources) > 1:
+                raise Unfit(f"has {len(sources)} sources in its entry {place}, not one")
+        return volumes
+
+
+class AnyMapping(Shape):
+    """A mapping with anything in it."""
+
+    def read(self, value: Any) -> Object:
+        return deep_copy(dict(_mapping(value)))
+
+
 class Group(Shape):
-    """A mapping to texts, of which some names are known. It is set if one of these is."""
+    """A mapping of which some names are known, to texts or to other shapes. It is set if one of these is."""
 
-    def __init__(self, *names: str) -> None:
-        self.names = names
+    def __init__(self, *names: str, **shapes: Shape) -> None:
+        self.names = (*names, *shapes)
+        self.shapes = shapes
 
-    def read(self, value: Any) -> dict[str, str] | None:
-        texts, given = {}, _mapping(value)
+    def read(self, value: Any) -> dict[str, Any] | None:
+        parts, given = {}, _mapping(value)
         for name in self.names:
             if given.get(name) is not None:
                 try:
-                    texts[name] = Text().read(given[name])
+                    parts[name] = self.shapes.get(name, Text()).read(given[name])
                 except Unfit as error:
                     raise Unfit(f"has {name}, which {error}") from None
-        return texts or None
+        return parts or None
 
     def unknown(self, value: Any) -> Object:
         """The rest of a value without the known names."""
         return {name: one for name, one in mapping_of(value).items() if name not in self.names}
 
-    def written(self, value: Mapping[str, str], unknown: object) -> Object:
+    def written(self, value: Mapping[str, Any], unknown: object) -> Object:
         """A value as the ``spec`` has it, with the unknown fields of the existing value."""
         # Without a known name, it would not be set.
         return {**mapping_of(unknown), **(value or {self.names[0]: ""})}

@@ -9,10 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..._cluster.cluster import Object
-from ..._deep_copy import deep_copy
-from ..._loose_json import mapping_of, mappings_in, number_of, text_of
-
 RUN = "Run"
 """The kind of the entry that records which fields the last Job of a one-off job ran with."""
 READY = "Ready"
@@ -67,50 +63,3 @@ class StoredStatus:
     def known(self, kind: str) -> WrittenObject | None:
         """The known state of the object of a kind."""
         return next((one for one in self.objects if one.kind == kind), None)
-
-
-def status_from(fields: object) -> StoredStatus:
-    """The status of an object. Fields that do not fit count as empty."""
-    given = mapping_of(fields)
-    return StoredStatus(
-        objects=tuple(
-            WrittenObject(
-                text_of(one.get("kind")),
-                text_of(one.get("name")),
-                text_of(one.get("uid")),
-                text_of(one.get("resourceVersion")),
-                text_of(one.get("digest")),
-            )
-            for one in mappings_in(given.get("objects"))
-        ),
-        run=number_of(given.get("run")),
-        defaults=number_of(given.get("defaults")),
-        history=tuple(deep_copy(dict(one)) for one in mappings_in(given.get("history"))),
-        message=text_of(given.get("message")),
-        reason=text_of(given.get("reason")),
-        conditions=tuple(deep_copy(dict(one)) for one in mappings_in(given.get("conditions"))),
-        observed_generation=number_of(given.get("observedGeneration")),
-    )
-
-
-def status_fields(status: StoredStatus) -> Object:
-    """The status as an object has it, with each field, so that a merge patch leaves no old value."""
-    return {
-        "objects": [
-            {
-                "kind": one.kind,
-                "name": one.name,
-                "uid": one.uid,
-                "resourceVersion": one.resource_version,
-                "digest": one.digest,
-            }
-            for one in status.objects
-        ],
-        "run": status.run,
-        "defaults": status.defaults,
-        "history": [deep_copy(dict(one)) for one in status.history],
-        "message": status.message,
-        "reason": status.reason,
-        "conditions": [deep_copy(dict(one)) for one in status.conditions],
-        "observedGeneration": status.observed_generation,
-    }

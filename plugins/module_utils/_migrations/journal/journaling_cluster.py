@@ -243,7 +243,7 @@ class JournalingCluster(ClusterWrapper):
 
     def _read(self, entry: JournalEntry) -> Object | None:
         ref = entry.ref
-        return self._inner.get(entry.api_version, ref.kind, ref.name, ref.namespace or None)
+        return self._inner.get(*ref.in_version(entry.api_version))
 
     def _has_moved(self, entry: JournalEntry, before: Object | None) -> bool:
         now = self._read(entry)

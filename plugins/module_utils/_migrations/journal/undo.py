@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from ..._cluster.cluster import Cluster, Object, Ref
 from ..._cluster.errors import ClusterError, Conflict, Invalid, NotFound
+from ..._cluster.exact_patch import patch_exactly
 from ..._cluster.fields.json_patch import merge_patch_between
 from ..._cluster.own_objects import own_object_problem
 from ..._redaction import Redactor
@@ -153,7 +154,7 @@ class _Restoration:
 
     def _try(self, served: ServedKind) -> UndoneObject:
         ref = self._ref
-        live = self._cluster.get(served.api_version, ref.kind, ref.name, ref.namespace or None)
+        live = self._cluster.get(*ref.in_version(served.api_version))
         if live is not None and live["metadata"].get("deletionTimestamp"):
             held = ", ".join(live["metadata"].get("finalizers") or ()) or "none"
             return self._result(FAILED, reason=f"it is being deleted (finalizers: {held}); undo again then")
@@ -215,10 +216,7 @@ class _Restoration:
     def _delete(self, served: ServedKind, live: Object) -> None:
         meta = live["metadata"]
         self._cluster.delete(
-            served.api_version,
-            self._ref.kind,
-            self._ref.name,
-            self._ref.namespace or None,
+            *self._ref.in_version(served.api_version),
             uid=meta.get("uid"),
             resource_version=meta.get("resourceVersion"),
         )
@@ -239,7 +237,7 @@ class _Restoration:
     ) -> UndoneObject:
         content = after.content or {}
         try:
-            self._write(served, live, before.content or {}, content)
+            self._write(live, before.content or {}, content)
             return self._result(RESTORED, findings)
         except Invalid:
             if not after.recreated:
@@ -252,33 +250,22 @@ class _Restoration:
         self._create(served, content)
         return self._result(RECREATED, replace(findings, fields=[]))
 
-    def _write(self, served: ServedKind, live: Object, before: Object, after: Object) -> None:
-        ref, meta = self._ref, live["metadata"]
+    def _write(self, live: Object, before: Object, after: Object) -> None:
         # Content without labels and annotations has no metadata, and the binding would replace the patch that
         # removes them. With an empty map on both sides, the patch names each field.
         patch = merge_patch_between({"metadata": {}, **before}, {"metadata": {}, **after})
-        binding = {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"]}
         parts = {STATUS: {STATUS: patch.pop(STATUS)}} if STATUS in patch and self._writes_status() else {}
         if patch:
             parts = {"": patch, **parts}
         for subresource, part in parts.items():
-            bound = {**part, "metadata": {**(part.get("metadata") or {}), **binding}}
-            answer = self._cluster.patch(
-                served.api_version,
-                ref.kind,
-                ref.name,
-                ref.namespace or None,
-                bound,
-                subresource=subresource,
-            )
-            binding["resourceVersion"] = answer["metadata"]["resourceVersion"]
+            live = patch_exactly(self._cluster, live, part, subresource)
 
     def _in_portions(self, served: ServedKind, before: WritableState, findings: _Findings) -> UndoneObject:
         """Write top-level fields one by one, because the server refuses all of them together."""
         ref, refused = self._ref, dict[str, Invalid]()
         desired = self._decide(before, served)[0].content or {}
         for name in dict.fromkeys((*(before.content or {}), *desired)):
-            live = self._cluster.get(served.api_version, ref.kind, ref.name, ref.namespace or None)
+            live = self._cluster.get(*ref.in_version(served.api_version))
             now = writable_state(live, status=self._writes_status())
             if live is None or now.content is None:
                 continue
@@ -286,7 +273,7 @@ class _Restoration:
             part = {key: value for key, value in now.content.items() if key != name}
             part |= {name: desired[name]} if name in desired else {}
             try:
-                self._write(served, live, now.content, part)
+                self._write(live, now.content, part)
             except Invalid as refusal:
                 refused[name] = refusal
         fields = [path for path in findings.fields if top_of(path) not in refused]
@@ -298,7 +285,7 @@ class _Restoration:
     def _wait_until_gone(self, served: ServedKind) -> None:
         end = time.monotonic() + SECONDS_TO_GO
         ref = self._ref
-        while self._cluster.get(served.api_version, ref.kind, ref.name, ref.namespace or None):
+        while self._cluster.get(*ref.in_version(served.api_version)):
             if time.monotonic() >= end:
                 raise ClusterError(f"{ref} was to be recreated, and its deletion has not ended yet")
             self._sleep(POLL_SECONDS)

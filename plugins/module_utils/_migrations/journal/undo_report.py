@@ -61,10 +61,7 @@ class UndoneObject:
     def as_result(self) -> dict[str, Any]:
         """The same as a dict, for a task's result and a record: paths, and no values."""
         return {
-            "kind": self.ref.kind,
-            "group": self.ref.group,
-            "namespace": self.ref.namespace,
-            "name": self.ref.name,
+            **self.ref._asdict(),
             "migrations": list(self.migrations),
             "state": self.state,
             "fields": list(self.fields),

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ..._cluster.cluster import Object, group_of
 from ..._redaction import without_login, without_logins
+from ..._text import LONGEST_LINE, is_plain_line, one_line, shown_value
 from .module_version import ModuleManager, ModuleVersion
 from .restriction import BETA_LABEL, INTERNAL_LABEL, UNRESTRICTED, Restriction, is_enabled, selector_faults
 from .semantic_version import parse_version
@@ -93,7 +94,7 @@ def read_document(sourced: SourcedDocument) -> ReadDocument | None:
         return None
     reader = _DocumentReader(sourced)
     if api_version != API_VERSION:
-        reader.refuse(f"it is of {api_version}, and only {API_VERSION} is read")
+        reader.refuse(f"it is of {one_line(api_version)}, and only {API_VERSION} is read")
     module = reader.module_name()
     content: Template | ReleaseMeta = reader.template(module) if kind == TEMPLATE else reader.meta()
     return ReadDocument(kind, module, None if reader.faults else content, tuple(reader.faults))
@@ -159,7 +160,7 @@ class _DocumentReader:
         selector = self._spec.get("kymaSelector")
         if selector is not None:
             for fault in selector_faults(selector):
-                self.refuse(f"spec.kymaSelector can't be decided: {fault}")
+                self.refuse(f"spec.kymaSelector can't be decided: {one_line(fault)}")
         return ReleaseMeta(
             channels=tuple(sorted(channels.items())),
             mandatory=self._version(self._text(mandatory, "version"), "mandatory version")
@@ -185,7 +186,7 @@ class _DocumentReader:
         if not text:
             self.refuse(f"it has no {name}")
         elif parse_version(text) is None:
-            self.refuse(f"its {name} is {text!r}, which is no semantic version")
+            self.refuse(f"its {name} is {_shown(text)}, which is no semantic version")
         return text.removeprefix("v")
 
     def _manager(self) -> ModuleManager | None:
@@ -247,11 +248,21 @@ class _DocumentReader:
     def _text(self, parent: Mapping[str, Any], key: str) -> str:
         value = parent.get(key)
         if value is not None and not isinstance(value, str):
-            self.refuse(f"its {key} is {without_logins(value)!r} to YAML, no text: put it in quotes")
-        return value if isinstance(value, str) else ""
+            self.refuse(f"its {key} is {_shown(value)} to YAML, no text: put it in quotes")
+        if not isinstance(value, str):
+            return ""
+        # Messages and records have these texts.
+        if is_plain_line(value):
+            return value
+        self.refuse(f"its {key} is {_shown(value)}, and is no line of at most {LONGEST_LINE} characters")
+        return ""
 
     def _is_set(self, parent: Mapping[str, Any], key: str) -> bool:
         value = parent.get(key)
         if value is not None and not isinstance(value, bool):
-            self.refuse(f"its {key} is {value!r}, and only true and false are allowed")
+            self.refuse(f"its {key} is {_shown(value)}, and only true and false are allowed")
         return value is True
+
+
+def _shown(value: Any) -> str:
+    return shown_value(without_logins(value))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._cluster.object_selectors import Requirement, is_met, label_text, selector_requirements
+from ..._text import one_line
 
 BETA_LABEL = "operator.kyma-project.io/beta"
 INTERNAL_LABEL = "operator.kyma-project.io/internal"
@@ -59,7 +60,7 @@ def explain_restriction(restriction: Restriction, labels: Mapping[str, Any]) -> 
     if not requirements:
         return "has an empty kymaSelector, which matches no cluster"
     unmet = [_in_words(one) for one in requirements if not is_met(one, texts)]
-    return f"is for clusters with other labels: {' and '.join(unmet)}" if unmet else ""
+    return one_line(f"is for clusters with other labels: {' and '.join(unmet)}") if unmet else ""
 
 
 def is_enabled(value: object) -> bool:

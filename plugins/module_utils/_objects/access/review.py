@@ -11,6 +11,7 @@ from typing import Any
 
 from ..._cluster.cluster import Cluster, Object, Resource
 from ..._cluster.errors import ApiUnavailable, ClusterError, KindNotServed
+from ..._cluster.object_selectors import is_listed
 from ..._cluster.served_versions import served_resource
 from ..._errors import LifecycleError
 from ..._threads import map_in_threads
@@ -40,7 +41,7 @@ def demand(cluster: Cluster, needed: Iterable[Right], what: str) -> None:
 
 def describe_missing_rights(cluster: Cluster, missing: Collection[Right], what: str) -> tuple[str, str]:
     """The message about missing rights, and the roles that would grant them, as YAML."""
-    user = _user(cluster)
+    user = user_name(cluster)
     roles = granting_roles(missing, Subject(user or "the user that deploys"), _namespaces(cluster, missing))
     grants = roles_as_yaml(roles)
     return rights_problem(user, missing, grants, what), grants
@@ -87,7 +88,7 @@ def _status(cluster: Cluster, review: Object) -> Mapping[str, Any]:
     return status
 
 
-def _user(cluster: Cluster) -> str:
+def user_name(cluster: Cluster) -> str:
     """Our user name on the server; empty if the server does not return it (before Kubernetes 1.28)."""
     review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview", "metadata": {}}
     try:
@@ -132,12 +133,8 @@ def not_granted(rights: Iterable[Right], rules: Sequence[Mapping[str, Any]]) -> 
 def _grants(rule: Mapping[str, Any], right: Right) -> bool:
     names = rule.get("resourceNames") or ()
     return (
-        _has(rule.get("verbs"), right.verb)
-        and _has(rule.get("apiGroups"), right.group)
-        and _has(rule.get("resources"), right.resource, f"*/{right.resource.partition('/')[2]}")
+        is_listed(rule.get("verbs"), right.verb)
+        and is_listed(rule.get("apiGroups"), right.group)
+        and is_listed(rule.get("resources"), right.resource, f"*/{right.resource.partition('/')[2]}")
         and (not names or right.name in names)
     )
-
-
-def _has(listed: Collection[str] | None, *values: str) -> bool:
-    return any(one in (listed or ()) for one in ("*", *values))

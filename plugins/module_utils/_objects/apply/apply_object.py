@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref, ref_of
+from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref, address_of, ref_of
 from ..._cluster.errors import ClusterError, Conflict, Invalid, Untypeable
 from ..._cluster.fields.written_by import is_written_by, written_by
 from ..inventory.inventory_entry import InventoryEntry
@@ -19,7 +19,7 @@ from ..ownership.findings import Finding
 from ..ownership.other_tools import foreign_marks
 from ..ownership.policy import LAST_APPLIED, Policy
 from .refusals import is_immutable, is_other_object, with_uid
-from .server_side_apply import TRIES, ServerSideApply, live_object, without_marks
+from .server_side_apply import TRIES, ServerSideApply, without_marks
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def apply_object(
     """
     scaled = is_scaled(intent, known.autoscaled)
     if scaled:
-        intent = leaving_replicas(intent, live_object(cluster, intent))
+        intent = leaving_replicas(intent, cluster.get(*address_of(intent)))
     try:
         return _apply(cluster, intent, policy, known.entries.get(ref_of(intent)), by_uid=known.by_uid)
     except (Conflict, Invalid) as refusal:
@@ -132,12 +132,12 @@ def _apply_plainly(cluster: Cluster, intent: Object, why: Untypeable) -> Applied
         last_applied = json.dumps(intent, sort_keys=True, ensure_ascii=False)
         annotations = {**(meta.get("annotations") or {}), LAST_APPLIED: last_applied}
         plain = {**intent, "metadata": {**meta, "annotations": annotations}}
-    live = live_object(cluster, intent)
+    live = cluster.get(*address_of(intent))
     if live is None:
         answer = cluster.create(plain)
     else:
         patch = with_uid(merge_patch(_last_applied(live), plain), live["metadata"]["uid"])
-        answer = cluster.patch(intent["apiVersion"], ref.kind, ref.name, ref.namespace, patch)
+        answer = cluster.patch(*address_of(intent), patch)
     reason = why.api_message.partition("failed to create typed patch object")[2] or why.api_message
     if ref.kind == "Secret":
         reason = "it doesn't say more, as the server's answer quotes values"
@@ -195,7 +195,7 @@ def _delete(cluster: Cluster, intent: Object) -> Object | None:
     """Delete an object, if it is as just read and ours; returns the deleted object, or None."""
     ref = ref_of(intent)
     for attempt in range(1, TRIES + 1):
-        live = live_object(cluster, intent)
+        live = cluster.get(*address_of(intent))
         if live is None:
             return None
         meta = live["metadata"]
@@ -207,10 +207,7 @@ def _delete(cluster: Cluster, intent: Object) -> Object | None:
             )
         try:
             deleted = cluster.delete(
-                intent["apiVersion"],
-                ref.kind,
-                ref.name,
-                ref.namespace,
+                *address_of(intent),
                 uid=meta["uid"],
                 resource_version=meta["resourceVersion"],
                 # A StatefulSet adopts its pods by their names: they can continue to run.

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..._cluster.cluster import Cluster, Object, Ref, ref_of
+from ..._cluster.cluster import Cluster, Object, Ref, address_of, ref_of
 from ..._cluster.errors import ClusterError, Forbidden, ServerTimeout, Unreachable
 from ..._threads import map_in_threads
 from ..inventory.finished_job_entries import is_done
@@ -192,4 +192,4 @@ def _existing(cluster: Cluster, crds: Sequence[Object]) -> frozenset[Ref]:
 
 
 def _widened(cluster: Cluster, crd: Object) -> Object:
-    return widen_versions(crd, cluster.get(crd["apiVersion"], CRD, crd["metadata"]["name"]))
+    return widen_versions(crd, cluster.get(*address_of(crd)))

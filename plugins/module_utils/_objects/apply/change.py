@@ -54,10 +54,7 @@ class ObjectChange:
     def as_result(self) -> dict[str, Any]:
         """The change in the form of a task's result."""
         return {
-            "kind": self.ref.kind,
-            "group": self.ref.group,
-            "namespace": self.ref.namespace,
-            "name": self.ref.name,
+            **self.ref._asdict(),
             "action": self.action,
             "fields": self.fields,
             "unverified": self.unverified,

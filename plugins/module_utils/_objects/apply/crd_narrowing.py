@@ -14,8 +14,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..._cluster.cluster import Cluster, Object, Ref, ref_of
+from ..._cluster.cluster import Cluster, Object, Ref, address_of, ref_of
 from ..._cluster.errors import ClusterError, Conflict, NotFound
+from ..._cluster.exact_patch import patch_exactly
 from ..._errors import LifecycleError
 from ..._threads import map_in_threads
 from ..ownership.policy import Policy
@@ -103,7 +104,7 @@ def narrow_definition(
 
 
 def _live(cluster: Cluster, desired: Object) -> Object:
-    live = cluster.get(desired["apiVersion"], desired["kind"], desired["metadata"]["name"])
+    live = cluster.get(*address_of(desired))
     if live is None:
         raise ClusterError(f"{ref_of(desired)} was deleted during the run; run the playbook again")
     return live
@@ -120,18 +121,13 @@ def _refuse_lost_conversion(cluster: Cluster, desired: Object, removed: list[str
 
 
 def _set_stored(cluster: Cluster, desired: Object) -> None:
-    name = desired["metadata"]["name"]
     storage = storage_api_version(desired).rpartition("/")[2]
     for attempt in range(TRIES):
         live = _live(cluster, desired)
         if stored_versions(live) == [storage]:
             return
-        patch = {
-            "metadata": {key: live["metadata"].get(key) for key in ("uid", "resourceVersion")},
-            "status": {"storedVersions": [storage]},
-        }
         try:
-            cluster.patch(desired["apiVersion"], desired["kind"], name, None, patch, subresource="status")
+            patch_exactly(cluster, live, {"status": {"storedVersions": [storage]}}, subresource="status")
             return
         except Conflict:
             if attempt == TRIES - 1:
@@ -188,25 +184,19 @@ class _Rewriting:
             if obj is None:
                 return
             try:
-                self._write(ref, obj)
+                managers = self._managers_without_removed(obj)
+                metadata = {} if managers is None else {"managedFields": managers}
+                patch_exactly(self._cluster, obj, {"metadata": metadata})
             except NotFound:
                 return
             except Conflict as conflict:
                 if attempt == TRIES - 1:
                     raise self._refused(ref, conflict) from conflict
-                obj = self._cluster.get(self._api_version, self._kind, ref.name, ref.namespace or None)
+                obj = self._cluster.get(*ref.in_version(self._api_version))
             except ClusterError as error:
                 raise self._refused(ref, error) from error
             else:
                 return
-
-    def _write(self, ref: Ref, obj: Object) -> None:
-        managers = self._managers_without_removed(obj)
-        meta: Object = {key: obj["metadata"].get(key) for key in ("uid", "resourceVersion")}
-        if managers is not None:
-            meta["managedFields"] = managers
-        place = ref.namespace or None
-        self._cluster.patch(self._api_version, self._kind, ref.name, place, {"metadata": meta})
 
     def _refused(self, ref: Ref, error: ClusterError) -> ClusterError:
         versions = ", ".join(sorted(self._removed))

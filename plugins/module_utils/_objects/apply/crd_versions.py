@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..._cluster.cluster import Object
+from ..._cluster.fields.field_sets import Field, from_fields_v1, to_fields_v1
 
 
 def widen_versions(desired: Object, live: Object | None) -> Object:
@@ -118,18 +119,11 @@ def managers_without_versions(
             moved["apiVersion"] = api_version
         key = tuple(moved.get(name) for name in ("manager", "operation", "apiVersion", "subresource"))
         if key in entries:
-            fields = _united(entries[key].get("fieldsV1") or {}, moved.get("fieldsV1") or {})
-            moved = {**entries[key], "fieldsV1": fields}
+            both = (from_fields_v1(one.get("fieldsV1") or {}) for one in (entries[key], moved))
+            moved = {**entries[key], "fieldsV1": to_fields_v1(frozenset[Field]().union(*both))}
         entries[key] = moved
     # An empty list would leave the entries unchanged: one empty entry removes them.
     return list(entries.values()) or [{}]
-
-
-def _united(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        key: _united(one[key], other[key]) if key in one and key in other else one.get(key, other.get(key))
-        for key in dict.fromkeys((*one, *other))
-    }
 
 
 def _versions(crd: Object) -> dict[str, dict[str, Any]]:

@@ -10,8 +10,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from ..._cluster.cluster import Cluster, Object, ref_of
+from ..._cluster.cluster import Cluster, Object, address_of, ref_of
 from ..._cluster.errors import ApiError, ClusterError, Conflict, Invalid, Untypeable
+from ..._cluster.exact_patch import patch_exactly
 from ..._cluster.fields.field_sets import Fields
 from ..._cluster.kinds import NAMESPACE_KIND
 from ..inventory.inventory_entry import InventoryEntry
@@ -237,26 +238,16 @@ class ServerSideApply:
 
     def _patch_managers(self, live: Object, managers: Sequence[ManagerEntry]) -> Object:
         """Replace the managers of the fields, unless someone has written the object since it was read."""
-        meta = {key: live["metadata"].get(key) for key in ("uid", "resourceVersion")}
-        patch = {"metadata": {**meta, "managedFields": list(managers)}}
-        ref = self._ref
-        return self._cluster.patch(self._intent["apiVersion"], ref.kind, ref.name, ref.namespace, patch)
+        return patch_exactly(self._cluster, live, {"metadata": {"managedFields": list(managers)}})
 
     def _live(self) -> Object | None:
-        return live_object(self._cluster, self._intent)
+        return self._cluster.get(*address_of(self._intent))
 
 
 def without_marks(cluster: Cluster, live: Object, marks: Mapping[str, Mapping[str, None]]) -> Object:
     """Remove labels and annotations from an object; ``marks`` is a merge patch of its metadata."""
-    ref = ref_of(live)
     patch = {"metadata": {"uid": live["metadata"].get("uid"), **marks}}
-    return cluster.patch(live["apiVersion"], ref.kind, ref.name, ref.namespace, patch)
-
-
-def live_object(cluster: Cluster, intent: Object) -> Object | None:
-    """The live object of an intent, or None."""
-    ref = ref_of(intent)
-    return cluster.get(intent["apiVersion"], ref.kind, ref.name, ref.namespace)
+    return cluster.patch(*address_of(live), patch)
 
 
 def _managers_of(obj: Object) -> list[dict[str, Any]]:

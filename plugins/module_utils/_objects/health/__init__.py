@@ -3,5 +3,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Decides from an object's state whether it is ready (kstatus), and waits for it.
 
-Public modules: `diagnosis`, `result`, `status`, `wait`, `watcher`.
+Public modules: `diagnosis`, `named_pods`, `result`, `status`, `wait`, `watcher`.
 """

@@ -27,6 +27,11 @@ STARTING = frozenset({"ContainerCreating", "PodInitializing"})
 """Waiting reasons that explain nothing: the cause is in the pod's events."""
 
 
+_PREEMPTION = re.compile(
+    r"(?:[.,]? no new claims to deallocate,|\.) preemption: \d+/\d+ nodes are available: .*"
+)
+
+
 @dataclass(frozen=True)
 class Evidence:
     """The evidence about an unhealthy object.
@@ -103,7 +108,9 @@ def telling(events: Iterable[Object]) -> Object | None:
 
 def tidy(text: object) -> str:
     """A foreign message on one line, of limited length, without passwords in URLs."""
-    line = re.sub(r"://[^/\s:@]+:[^/\s@]+@", "://***@", one_line(text or "")).rstrip(".")
+    line = re.sub(r"://[^/\s:@]+:[^/\s@]+@", "://***@", one_line(text or ""))
+    # The scheduler adds that it found no pod to evict either, which is never the cause.
+    line = _PREEMPTION.sub("", line).rstrip(".")
     return one_line(line, LONGEST_CLAUSE)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from .result import (
     Health,
-    condition_message,
+    cause_of,
     conditions,
     current,
     failed,
@@ -79,17 +79,12 @@ def custom_resource_definition(obj: Mapping[str, Any]) -> Health:
     by_type = conditions(obj)
     names, established = by_type.get("NamesAccepted", {}), by_type.get("Established", {})
     if names.get("status") == "False":
-        return failed(
-            str(names.get("reason") or "NamesNotAccepted"), condition_message(names, "its names are taken")
-        )
+        return failed(*cause_of(names, "NamesNotAccepted", "its names are taken"))
     if established.get("status") == "False" and established.get("reason") not in (
         "Installing",
         "NotAccepted",
     ):
-        return failed(
-            str(established.get("reason") or "NotEstablished"),
-            condition_message(established, "it is refused"),
-        )
+        return failed(*cause_of(established, "NotEstablished", "it is refused"))
     if is_true(names) and is_true(established):
         return current("it is established")
     return progressing("Installing", "it is not established yet")
@@ -100,10 +95,7 @@ def api_service(obj: Mapping[str, Any]) -> Health:
     available = conditions(obj).get("Available", {})
     if is_true(available):
         return current("it is available")
-    return progressing(
-        str(available.get("reason") or "NotAvailable"),
-        condition_message(available, "it is not available yet"),
-    )
+    return progressing(*cause_of(available, "NotAvailable", "it is not available yet"))
 
 
 def namespace(obj: Mapping[str, Any]) -> Health:

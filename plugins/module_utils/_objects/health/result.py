@@ -113,6 +113,11 @@ def condition_message(condition: Mapping[str, Any], otherwise: str) -> str:
     return str(condition.get("message") or condition.get("reason") or otherwise)
 
 
+def cause_of(condition: Mapping[str, Any], reason: str, message: str) -> tuple[str, str]:
+    """The reason and the message of a condition, or the given ones if it has none."""
+    return str(condition.get("reason") or reason), condition_message(condition, message)
+
+
 def lagging(obj: Mapping[str, Any]) -> Health | None:
     """Progressing if its controller has not seen the newest spec (kstatus generic.go, checkGeneration)."""
     generation = obj["metadata"].get("generation")
@@ -137,5 +142,5 @@ def unseen(obj: Mapping[str, Any]) -> Health | None:
     for DaemonSets only).
     """
     if "observedGeneration" not in status(obj):
-        return progressing(NOT_OBSERVED, "its controller has not seen it yet")
+        return progressing(NOT_OBSERVED, "it has no status from its controller yet")
     return lagging(obj)

@@ -23,6 +23,7 @@ from .result import (
     PROGRESSING,
     Health,
     behind,
+    cause_of,
     condition_message,
     conditions,
     current,
@@ -41,7 +42,7 @@ _OPERATORS_GROUPS = ".kyma-project.io"
 _WORKING = ("Error", "Processing")
 """The states in which an operator has not reached the wanted state; it tries again by itself."""
 
-_VERDICTS = ("Ready", "Available")
+VERDICTS = ("Ready", "Available")
 """Conditions that report whether a custom resource has reached its wanted state."""
 
 STALE_STALL_FAILS_AFTER = 5.0
@@ -119,34 +120,24 @@ def _custom_resource(obj: Mapping[str, Any], operators_state: str) -> Health:
     if waiting:
         return waiting
     by_type, outdated = conditions(obj), outdated_conditions(obj)
-    if outdated and (not by_type or any(kind in outdated for kind in _VERDICTS)):
+    if outdated and (not by_type or any(kind in outdated for kind in VERDICTS)):
         return behind(min(outdated.values()), obj["metadata"]["generation"])
     if operators_state in _WORKING:
         return progressing(operators_state, _state_message(obj, by_type, operators_state))
     reconciling, stalled = by_type.get("Reconciling", {}), by_type.get("Stalled", {})
     if is_true(reconciling):
-        return progressing(
-            str(reconciling.get("reason") or "Reconciling"),
-            condition_message(reconciling, "it is reconciled"),
-        )
+        return progressing(*cause_of(reconciling, "Reconciling", "it is reconciled"))
     if is_true(stalled):
-        reason, message = (
-            str(stalled.get("reason") or "Stalled"),
-            condition_message(stalled, "its controller has given up"),
-        )
+        cause = cause_of(stalled, "Stalled", "its controller has given up")
         if _is_of_this_generation(obj, stalled):
-            return failed(reason, message)
-        return progressing(reason, message, fails_after=STALE_STALL_FAILS_AFTER)
+            return failed(*cause)
+        return progressing(*cause, fails_after=STALE_STALL_FAILS_AFTER)
     if operators_state == "Warning":
         return current(warning=_state_message(obj, by_type, operators_state))
-    for kind in _VERDICTS:
+    for kind in VERDICTS:
         condition = by_type.get(kind)
         if condition is not None and not is_true(condition):
-            word = kind.lower()
-            return progressing(
-                str(condition.get("reason") or f"Not{kind}"),
-                condition_message(condition, f"it is not {word}"),
-            )
+            return progressing(*cause_of(condition, f"Not{kind}", f"it is not {kind.lower()}"))
     degraded = by_type.get("Degraded", {})
     if operators_state and is_true(degraded) and is_true(by_type.get("Ready")):
         return current(warning=f"it is degraded: {condition_message(degraded, 'no reason is given')}")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import TypeAlias
 
-from ..._cluster.cluster import Cluster, Object, Pages, Ref, ref_of
+from ..._cluster.cluster import Cluster, Object, Pages, Ref, address_of, ref_of
 from ..._progress import REASON_SECONDS
 from .finished_jobs import end_of
 from .platform_rules import waits_for_consumer
@@ -51,6 +51,7 @@ UNREPORTED = Health(
     PROGRESSING, NOT_OBSERVED, "its operator has not reported a state", settles_after=UNREPORTED_SECONDS
 )
 
+NOT_SERVED = progressing("NotServed", "its kind is not served yet")
 NOT_READ_YET = progressing("NotReadYet", "it was not read yet")
 
 OnChange = Callable[[Ref, Health], None]
@@ -68,6 +69,29 @@ class UnhealthyObject:
     ref: Ref
     health: Health
     object: Object | None
+
+
+@dataclass(frozen=True)
+class WaitTerms:
+    """The terms of a wait.
+
+    Attributes:
+        cluster: live or an overlay.
+        deadline: when to give up, on the clock of ``time.monotonic()``.
+        cancelled: whether to give up; noticed within half a second.
+        on_change: gets the state of each object that was not as wanted at first, and each change of it, on
+            the caller's thread.
+        look_into: called after five seconds and every ten seconds after that, on the caller's thread, with
+            the objects that are still not as wanted.
+        watcher: the one to share with other waits on this cluster.
+    """
+
+    cluster: Cluster
+    deadline: float = float("inf")
+    cancelled: Callable[[], bool] = lambda: False
+    on_change: OnChange = lambda _ref, _health: None
+    look_into: LookInto = lambda _unhealthy: None
+    watcher: Watcher | None = None
 
 
 @dataclass(frozen=True)
@@ -95,40 +119,28 @@ class WaitResult:
 
 
 def wait_until_healthy(
-    cluster: Cluster,
+    terms: WaitTerms,
     refs: Sequence[tuple[str, Ref]],
     *,
-    deadline: float,
-    cancelled: Callable[[], bool],
-    on_change: OnChange | None = None,
-    look_into: LookInto | None = None,
-    objects: Sequence[Object] | None = None,
+    objects: Sequence[Object] = (),
     pages: Pages | None = None,
-    watcher: Watcher | None = None,
     by_state: bool = True,
 ) -> WaitResult:
     """Wait until all objects are current at the same time, or until one of them has failed.
 
     Args:
-        cluster: the cluster.
+        terms: of the wait.
         refs: the objects to wait for: apiVersion and reference of each.
-        deadline: when to give up, on the clock of ``time.monotonic()``.
-        cancelled: whether to give up; noticed within half a second.
-        on_change: gets the state of each object that was not current at first, and each change of it, on the
-            caller's thread.
-        look_into: called after five seconds and every ten seconds after that, on the caller's thread, with
-            the objects that are still not current.
         objects: the answers of the applies. An object that is current in its answer is not read again.
         pages: whole lists from before the applies: they are not read again, but watched from there on for
             as long as the wait lasts.
-        watcher: the one to share with other waits on this cluster.
         by_state: see :func:`~.status.assess_health`.
 
     Raises:
         ClusterError: the objects may not be read or watched.
     """
-    watcher = watcher or Watcher(cluster)
-    answers = {ref_of(o): o for o in objects or ()}
+    watcher = terms.watcher or Watcher(terms.cluster)
+    answers = {ref_of(o): o for o in objects}
     pages = pages or {}
     listed = {
         ref_of(o): (o, parse_resource_version(p.resource_version)) for p in pages.values() for o in p.items
@@ -148,7 +160,7 @@ def wait_until_healthy(
         return current("it waits for its first pod") if waits_for_consumer(obj, storage_class) else health
 
     def epilogue(last: Object | None) -> Health | None:
-        return end_of(cluster, last)
+        return end_of(terms.cluster, last)
 
     wards = {}
     for api_version, ref in refs:
@@ -159,37 +171,26 @@ def wait_until_healthy(
             obj, version = listed.get(ref, (None, 0))
             known = judge(obj) if obj else NOT_READ_YET
             wards[ref] = _Ward(api_version, ref, judge, known, obj, epilogue, version=version)
-    return _wait(watcher, wards, deadline, cancelled, on_change, pages, look_into)
+    return _wait(terms, watcher, wards, pages)
 
 
-def wait_until_gone(
-    cluster: Cluster,
-    deleted: Sequence[Object],
-    *,
-    deadline: float,
-    cancelled: Callable[[], bool],
-    on_change: OnChange | None = None,
-    look_into: LookInto | None = None,
-    watcher: Watcher | None = None,
-) -> WaitResult:
+def wait_until_gone(terms: WaitTerms, deleted: Sequence[Object]) -> WaitResult:
     """Wait until none of these very objects exists any longer.
 
     It needs one read per object, and a watch only for those that still exist. An object that was recreated
-    with the same name is another one. Other arguments, result and errors as of :func:`wait_until_healthy`.
+    with the same name is another one. Result and errors as of :func:`wait_until_healthy`.
 
     Args:
-        cluster: the cluster.
+        terms: of the wait.
         deleted: the objects, or only their metadata, from the time of their deletion.
-        deadline, cancelled, on_change, look_into, watcher: as there.
     """
     wards = {}
     for one in deleted:
-        api_version, ref = one["apiVersion"], ref_of(one)
-        obj = cluster.get(api_version, ref.kind, ref.name, ref.namespace or None)
+        obj = terms.cluster.get(*address_of(one))
         if obj is not None:
             judge = _judge_of_absence(one["metadata"].get("uid"))
-            wards[ref] = _Ward(api_version, ref, judge, judge(obj), obj)
-    return _wait(watcher or Watcher(cluster), wards, deadline, cancelled, on_change, {}, look_into)
+            wards[ref_of(one)] = _Ward(one["apiVersion"], ref_of(one), judge, judge(obj), obj)
+    return _wait(terms, terms.watcher or Watcher(terms.cluster), wards, {})
 
 
 def _judge_of_absence(uid: str | None) -> Judge:
@@ -203,52 +204,36 @@ def _judge_of_absence(uid: str | None) -> Judge:
     return judge
 
 
-def wait_until_established(
-    cluster: Cluster,
-    crds: Sequence[Object],
-    *,
-    deadline: float,
-    cancelled: Callable[[], bool],
-    on_change: OnChange | None = None,
-) -> WaitResult:
+def wait_until_established(terms: WaitTerms, crds: Sequence[Object]) -> WaitResult:
     """Wait until the API server serves every version of these CustomResourceDefinitions that it should.
 
     Discovery lists a kind only once its definition is established. No event announces that, so this wait does
     use the clock. Definitions are too large to watch them all for two conditions: one is read only while its
-    kind stays unserved, to fail at once if its names are taken. Arguments, result and errors as of
-    :func:`wait_until_healthy`.
+    kind stays unserved, to fail at once if its names are taken. Nothing is reported meanwhile. Result and
+    errors as of :func:`wait_until_healthy`.
     """
     waiting = {ref_of(crd): crd for crd in crds}
     states: dict[Ref, Health] = {}
     look_at = time.monotonic() + NOT_SERVED_LOOK_SECONDS
     pause = FIRST_SERVED_POLL_SECONDS
-
-    def report(ref: Ref, health: Health) -> None:
-        if on_change and states.get(ref) != health:
-            on_change(ref, health)
-        states[ref] = health
-
     while True:
-        for ref, crd in list(waiting.items()):
-            if _is_served(cluster, crd):
-                del waiting[ref]
-                if ref in states:
-                    report(ref, current("it is established"))
-            elif ref not in states:
-                report(ref, progressing("NotServed", "its kind is not served yet"))
+        waiting = {ref: crd for ref, crd in waiting.items() if not _is_served(terms.cluster, crd)}
         now = time.monotonic()
         if waiting and now >= look_at:
             look_at = now + NOT_SERVED_LOOK_SECONDS
             for ref, crd in waiting.items():
-                live = cluster.get(crd["apiVersion"], ref.kind, ref.name)
+                live = terms.cluster.get(*address_of(crd))
                 health = assess_health(live) if live else failed("Missing", "it was deleted")
                 if health.state != CURRENT:
-                    report(ref, health)
-        unhealthy = [UnhealthyObject(waiting[r]["apiVersion"], r, states[r], waiting[r]) for r in waiting]
-        ended = _ended([u.health for u in unhealthy], deadline, cancelled)
+                    states[ref] = health
+        unhealthy = [
+            UnhealthyObject(crd["apiVersion"], ref, states.get(ref, NOT_SERVED), crd)
+            for ref, crd in waiting.items()
+        ]
+        ended = _ended([u.health for u in unhealthy], terms)
         if ended:
             return WaitResult(ended, _failed_first(unhealthy))
-        time.sleep(max(0.0, min(pause, deadline - now)))
+        time.sleep(max(0.0, min(pause, terms.deadline - now)))
         pause = min(2 * pause, SERVED_POLL_SECONDS)
 
 
@@ -318,16 +303,8 @@ class _Ward:
         return before != health
 
 
-def _wait(
-    watcher: Watcher,
-    wards: dict[Ref, _Ward],
-    deadline: float,
-    cancelled: Callable[[], bool],
-    on_change: OnChange | None,
-    pages: Pages,
-    look_into: LookInto | None = None,
-) -> WaitResult:
-    report = on_change or _ignore
+def _wait(terms: WaitTerms, watcher: Watcher, wards: dict[Ref, _Ward], pages: Pages) -> WaitResult:
+    report = terms.on_change
     inbox: Inbox = SimpleQueue()
     trouble = ""
     for ward in wards.values():
@@ -341,18 +318,18 @@ def _wait(
             for ward in wards.values():
                 if ward.changes_by_time(now):
                     report(ward.ref, ward.health)
-            ended = _ended([w.health for w in wards.values()], deadline, cancelled)
+            ended = _ended([w.health for w in wards.values()], terms)
             if ended:
                 seen = {ward.ref: ward.object for ward in wards.values() if ward.object is not None}
                 written = {watch_scope(w.api_version, w.ref) for w in wards.values() if w.written}
                 return WaitResult(ended, _unhealthy(wards), trouble, seen, written <= (followed or set()))
             if followed is None:
                 followed = _follow(watcher, wards, inbox, pages)
-            if look_into and now >= look_at:
-                look_into(_unhealthy(wards))
+            if now >= look_at:
+                terms.look_into(_unhealthy(wards))
                 look_at = time.monotonic() + LOOK_SECONDS
             soonest = min(w.patience_ends() for w in wards.values())
-            for news in _news(inbox, max(0.0, min(NOTICE_SECONDS, deadline - now, soonest - now))):
+            for news in _news(inbox, max(0.0, min(NOTICE_SECONDS, terms.deadline - now, soonest - now))):
                 if isinstance(news, WatchFailure):
                     if news.final:
                         raise news.error
@@ -364,10 +341,6 @@ def _wait(
                     report(ward.ref, ward.health)
     finally:
         watcher.leave(inbox)
-
-
-def _ignore(_ref: Ref, _health: Health) -> None:
-    pass
 
 
 def _follow(watcher: Watcher, wards: dict[Ref, _Ward], inbox: Inbox, pages: Pages) -> set[WatchScope]:
@@ -403,14 +376,14 @@ def _news(inbox: Inbox, seconds: float) -> list[WatchUpdate]:
     return updates
 
 
-def _ended(states: Sequence[Health], deadline: float, cancelled: Callable[[], bool]) -> str:
+def _ended(states: Sequence[Health], terms: WaitTerms) -> str:
     if all(s.state == CURRENT for s in states):
         return "healthy"
     if any(s.state == FAILED for s in states):
         return "failed"
-    if cancelled():
+    if terms.cancelled():
         return "cancelled"
-    return "deadline" if time.monotonic() >= deadline else ""
+    return "deadline" if time.monotonic() >= terms.deadline else ""
 
 
 def _unhealthy(wards: dict[Ref, _Ward]) -> list[UnhealthyObject]:

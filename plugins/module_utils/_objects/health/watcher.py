@@ -66,7 +66,8 @@ class Watcher:
 
     An existing list can replace the first one.
     The threads also share lists of pods and events when they search for causes.
-    A watch continues for :data:`WATCH_SECONDS` at most after its last follower has left. Threads are daemons.
+    A watch continues for :data:`WATCH_SECONDS` at most after its last follower has left. The next follower
+    resumes it. Threads are daemons.
     """
 
     def __init__(self, cluster: Cluster, *, watch_seconds: float = WATCH_SECONDS) -> None:
@@ -87,9 +88,9 @@ class Watcher:
             page: a complete recent list; without it, the objects are listed if needed.
         """
         with self._lock:
-            feed = self._feeds.get(place)
-            if feed is None:
-                feed = self._feeds[place] = _Feed(place)
+            feed = self._feeds.setdefault(place, _Feed(place))
+            if not feed.is_running:
+                feed.is_running = True
                 if page:
                     feed.take(page)
                 thread = threading.Thread(
@@ -198,9 +199,9 @@ class Watcher:
 
     def _is_followed(self, feed: _Feed) -> bool:
         with self._lock:
-            if not feed.followers:
-                self._feeds.pop(feed.place, None)
-            return bool(feed.followers)
+            # The next follower continues from its position, without another list.
+            feed.is_running = bool(feed.followers)
+            return feed.is_running
 
 
 @dataclass(frozen=True)
@@ -218,6 +219,7 @@ class _Feed:
     listed: int = 0
     latest: dict[Ref, ObjectState] = field(default_factory=dict)
     followers: list[_Follower] = field(default_factory=list)
+    is_running: bool = False
 
     def take(self, page: Page) -> None:
         """Start again from a list."""

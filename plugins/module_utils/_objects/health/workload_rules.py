@@ -15,6 +15,7 @@ from typing import Any
 from .result import (
     PROGRESSING,
     Health,
+    cause_of,
     condition_message,
     conditions,
     current,
@@ -220,9 +221,7 @@ def job(obj: Mapping[str, Any]) -> Health:
     by_type = conditions(obj)
     for condition in (by_type.get("Failed", {}), by_type.get("FailureTarget", {})):
         if is_true(condition):
-            return failed(
-                str(condition.get("reason") or "JobFailed"), condition_message(condition, "it has failed")
-            )
+            return failed(*cause_of(condition, "JobFailed", "it has failed"))
     if is_true(by_type.get("Complete")):
         return current("it is complete")
     if spec(obj).get("suspend") and is_true(by_type.get("Suspended")):

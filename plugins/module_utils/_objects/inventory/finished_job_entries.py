@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ..._cluster.cluster import Cluster, Object, ref_of
+from ..._cluster.cluster import Cluster, Object, address_of, ref_of
 from ..health.finished_jobs import removes_itself
 from .inventory import Inventory
 from .inventory_entry import InventoryEntry, intent_of
@@ -32,5 +32,4 @@ def is_done(cluster: Cluster, obj: Object, known: InventoryEntry | None) -> bool
     """Whether an object is a Job that has finished in its wanted form, and has deleted itself since."""
     if known is None or not known.finished or known.finished != intent_of(obj):
         return False
-    ref = ref_of(obj)
-    return cluster.get(obj["apiVersion"], ref.kind, ref.name, ref.namespace or None) is None
+    return cluster.get(*address_of(obj)) is None

@@ -74,7 +74,11 @@ def read_metadata(cluster: Cluster, inventories: Iterable[Inventory]) -> dict[Re
 
 
 def read_live(
-    cluster: Cluster, inventories: Iterable[Inventory], in_full: Callable[[str, str], bool]
+    cluster: Cluster,
+    inventories: Iterable[Inventory],
+    in_full: Callable[[str, str], bool],
+    *,
+    once: bool = False,
 ) -> Live:
     """The live objects of inventories, with whole objects of some kinds.
 
@@ -83,6 +87,7 @@ def read_live(
         inventories: their entries name the objects.
         in_full: returns whether whole objects of a kind (apiVersion, kind) are wanted. These may be large, so
             only the named namespaces are read, with one request each.
+        once: whether a kind is read with one request all the same: of all namespaces if several are named.
 
     Raises:
         ClusterError: something can't be read, so the live objects are unknown.
@@ -90,8 +95,10 @@ def read_live(
     inventories = list(inventories)
     named = {entry.ref for inventory in inventories for entry in inventory.entries}
 
-    def namespaces(group: str, kind: str) -> list[str]:
-        return sorted({ref.namespace for ref in named if ref[:2] == (group, kind)})
+    def namespaces(api_version: str, kind: str) -> list[str]:
+        group_kind = group_of(api_version), kind
+        names = sorted({ref.namespace for ref in named if ref[:2] == group_kind})
+        return names if in_full(api_version, kind) and not (once and names[1:]) else [""]
 
     def read(place: tuple[str, str, str]) -> Page:
         api_version, kind, namespace = place
@@ -102,7 +109,7 @@ def read_live(
     places = [
         (api_version, kind, namespace)
         for api_version, kind in readable_kinds(cluster, inventories)
-        for namespace in (namespaces(group_of(api_version), kind) if in_full(api_version, kind) else [""])
+        for namespace in namespaces(api_version, kind)
     ]
     pages = dict(zip(places, map_in_threads(read, places), strict=True))
     objects = (obj for page in pages.values() for obj in page.items)

@@ -17,6 +17,7 @@ from ..._cluster.cluster import FIELD_MANAGER
 from ..._cluster.fields.field_owners import owns
 from ..._cluster.fields.field_sets import Fields, from_fields_v1, to_fields_v1
 from ..._cluster.fields.managed_fields import APPLY, UPDATE
+from ..._cluster.fields.written_by import is_write_of
 
 ManagerEntry = Mapping[str, Any]
 TakenFields = Callable[[ManagerEntry, Sequence[ManagerEntry]], Fields]
@@ -60,11 +61,7 @@ def is_other_tool(manager: ManagerEntry) -> bool:
 
 def is_plain_write_of_ours(manager: ManagerEntry) -> bool:
     """Whether an entry is from our own write without server-side apply, which can't type the object."""
-    return (
-        manager.get("manager") == FIELD_MANAGER
-        and manager.get("operation") == UPDATE
-        and not manager.get("subresource")
-    )
+    return is_write_of(manager, FIELD_MANAGER, UPDATE)
 
 
 def owned_fields(manager: ManagerEntry) -> Fields:

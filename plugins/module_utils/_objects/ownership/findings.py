@@ -99,10 +99,7 @@ class Finding:
     def as_result(self) -> dict[str, str]:
         """The finding in the form of a task's result."""
         return {
-            "kind": self.ref.kind,
-            "group": self.ref.group,
-            "namespace": self.ref.namespace,
-            "name": self.ref.name,
+            **self.ref._asdict(),
             "field": self.field,
             "manager": self.manager,
             "time": self.time,

@@ -17,7 +17,7 @@ from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref
 from ..._cluster.errors import ClusterError, Conflict, NotFound, Unreachable
 from ..._cluster.fields.field_sets import Field, from_fields_v1, to_fields_v1
 from ..._cluster.fields.managed_fields import APPLY
-from ..._cluster.fields.written_by import WRITTEN_BY, is_ours
+from ..._cluster.fields.written_by import WRITTEN_BY, is_ours, is_write_of
 from ..._threads import map_in_threads
 from .adoption import ManagerEntry
 from .policy import LAST_APPLIED
@@ -86,7 +86,7 @@ def _has_released(cluster: Cluster, known: OwnedObject) -> bool:
     """Give one object up; whether it was ours."""
     ref = known.ref
     for attempt in range(1, TRIES + 1):
-        live = cluster.get(known.api_version, ref.kind, ref.name, ref.namespace)
+        live = cluster.get(*ref.in_version(known.api_version))
         if live is None or live["metadata"]["uid"] != known.uid:
             return False
         changes = released_metadata(live)
@@ -95,7 +95,7 @@ def _has_released(cluster: Cluster, known: OwnedObject) -> bool:
             return attempt > 1
         patch = {"metadata": {"resourceVersion": live["metadata"]["resourceVersion"], **changes}}
         try:
-            cluster.patch(known.api_version, ref.kind, ref.name, ref.namespace, patch)
+            cluster.patch(*ref.in_version(known.api_version), patch)
             return True
         except NotFound:
             return False
@@ -126,8 +126,8 @@ def _released_managers(managers: Sequence[ManagerEntry]) -> list[dict[str, Any]]
     Fields that we wrote as the deployer become the successor's. Fields of a migration are given up without
     a successor, unless it created the object: no manifest has them, so the next apply would remove them.
     """
-    left = [dict(manager) for manager in managers if not is_ours(manager) and not _is_successor(manager)]
-    theirs = [manager for manager in managers if _is_successor(manager)]
+    theirs = [manager for manager in managers if is_write_of(manager, SUCCESSOR, APPLY)]
+    left = [dict(manager) for manager in managers if not is_ours(manager) and manager not in theirs]
     written = [manager for manager in managers if is_ours(manager) and not manager.get("subresource")]
     ours = [manager for manager in written if manager.get("manager") == FIELD_MANAGER] or written
     if not theirs and not ours:
@@ -138,11 +138,3 @@ def _released_managers(managers: Sequence[ManagerEntry]) -> list[dict[str, Any]]
     fields = frozenset[Field]().union(*(from_fields_v1(m.get("fieldsV1") or {}) for m in (first, *alike)))
     successor = {**first, "manager": SUCCESSOR, "operation": APPLY, "fieldsV1": to_fields_v1(fields)}
     return [successor, *left]
-
-
-def _is_successor(manager: ManagerEntry) -> bool:
-    return (
-        manager.get("manager") == SUCCESSOR
-        and manager.get("operation") == APPLY
-        and not manager.get("subresource")
-    )

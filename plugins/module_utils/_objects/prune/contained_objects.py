@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 
 from ..._cluster.cluster import Cluster, Object, Ref, ref_of
-from ..._cluster.errors import Forbidden
+from ..._cluster.errors import ClusterError, Forbidden
 from ..._cluster.kinds import CRD_KIND, NAMESPACE_KIND, built_in_kinds, kinds_of_crd
 from ..._text import short_list
 from ..._threads import map_in_threads
@@ -43,6 +43,7 @@ class ContainedObjects:
         cluster: live or an overlay.
         forced: returns whether a definition or a namespace is deleted with all its contents; none by default.
         needed: other objects to retain, each with a sentence that says why.
+        report: gets each object that is deleted with all its contents, and a sentence about these.
     """
 
     def __init__(
@@ -50,7 +51,9 @@ class ContainedObjects:
         cluster: Cluster,
         forced: Callable[[Ref], bool] = lambda _ref: False,
         needed: Mapping[Ref, str] | None = None,
+        report: Callable[[Ref, str], None] | None = None,
     ) -> None:
+        self._report = report
         self._cluster = cluster
         self._forced = forced
         self._needed = needed or {}
@@ -63,19 +66,32 @@ class ContainedObjects:
         if ref[:2] == NAMESPACE_KIND and has_other_creator(entry, live):
             return RemovalDecision(NOT_OWNED, f"{ref}: kyma.lifecycle did not create it, so it stays")
         if self._forced(ref):
+            self._report_contents(entry)
             return None
         contents = self.describe_contents(entry)
         return RemovalDecision(RETAINED, f"{ref}: it stays, as {contents}") if contents else None
 
+    def _report_contents(self, entry: InventoryEntry) -> None:
+        if self._report is None:
+            return
+        try:
+            contents = short_list(self._contents_of(entry), MOST_NAMED)
+        except ClusterError as error:
+            contents = f"it is unknown what that is: {error}"
+        if contents:
+            self._report(entry.ref, f"{entry.ref} is deleted with all that it has: {contents}")
+
     def describe_contents(self, entry: InventoryEntry) -> str:
         """A description of the objects that would be deleted with this one; empty if there are none."""
+        contents = short_list(self._contents_of(entry), MOST_NAMED)
+        if not contents:
+            return ""
+        return f"these exist: {contents}" if entry.ref[:2] == CRD_KIND else f"it still has: {contents}"
+
+    def _contents_of(self, entry: InventoryEntry) -> list[Ref]:
         if entry.ref[:2] == CRD_KIND:
-            refs = [ref_of(obj) for obj in self._resources(entry)]
-            return f"these exist: {short_list(refs, MOST_NAMED)}" if refs else ""
-        if entry.ref[:2] == NAMESPACE_KIND:
-            refs = self.contents(entry.ref.name)
-            return f"it still has: {short_list(refs, MOST_NAMED)}" if refs else ""
-        return ""
+            return [ref_of(obj) for obj in self._resources(entry)]
+        return self.contents(entry.ref.name) if entry.ref[:2] == NAMESPACE_KIND else []
 
     def rights(self, entry: InventoryEntry) -> set[Right]:
         """The rights that :meth:`retain` needs for an object.
@@ -110,7 +126,7 @@ class ContainedObjects:
 
     def _is_created_by_us(self, namespace: InventoryEntry) -> bool:
         try:
-            live = self._cluster.get(namespace.api_version, namespace.ref.kind, namespace.ref.name)
+            live = self._cluster.get(*namespace.ref.in_version(namespace.api_version))
         except Forbidden:
             # It is reported as a missing right.
             return False
@@ -122,7 +138,7 @@ class ContainedObjects:
         Raises:
             ClusterError: the existing resources are unknown, e.g. if the definition serves no version.
         """
-        crd = self._cluster.get(definition.api_version, definition.ref.kind, definition.ref.name)
+        crd = self._cluster.get(*definition.ref.in_version(definition.api_version))
         if crd is None:
             return []
         kind = crd["spec"]["group"], crd["spec"]["names"]["kind"]

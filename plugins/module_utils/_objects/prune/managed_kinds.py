@@ -20,6 +20,7 @@ from ..inventory.inventory import Inventory
 from ..inventory.inventory_entry import InventoryEntry
 from ..inventory.live_objects import read_live
 from .managed_resources import GroupKind
+from .prune_decision import may_delete
 
 ManagedKinds = Mapping[GroupKind, str]
 """The plural name of each managed kind; empty if the server does not serve the kind."""
@@ -82,12 +83,17 @@ def definition_names(entries: Iterable[InventoryEntry]) -> list[str]:
     return [ref.name for ref in refs if ref[:2] == CRD_KIND and not own_object_problem(ref)]
 
 
-def read_managed_kinds(cluster: Cluster, owners: Mapping[str, ManagingObjects]) -> dict[str, ManagedKinds]:
-    """The kinds that each owner manages: one request for definitions, and one per namespace for roles.
+def read_managed_kinds(
+    cluster: Cluster, owners: Mapping[str, ManagingObjects], approved: Collection[str] = ()
+) -> tuple[dict[str, ManagedKinds], frozenset[GroupKind]]:
+    """The kinds that each owner manages, and those of them whose definitions others have written.
+
+    It takes one request for definitions, and one per namespace for roles.
 
     Args:
         cluster: live or an overlay.
         owners: by name, the objects that determine the kinds.
+        approved: see :class:`~.removal.Terms`.
 
     Raises:
         ClusterError: something can't be read, so the kinds are unknown.
@@ -111,7 +117,9 @@ def read_managed_kinds(cluster: Cluster, owners: Mapping[str, ManagingObjects]) 
         others = {kind: resources[0].plural if resources else "" for kind, resources in served.items()}
         return {**others, **kinds_defined_by(existing[one] for one in named[name] if one in existing)}
 
-    return {name: kinds_of(name) for name in owners}
+    defining = (existing[one] for one in set().union(*named.values()) & existing.keys())
+    foreign = (crd for crd in defining if not may_delete(crd["metadata"], approved))
+    return {name: kinds_of(name) for name in owners}, frozenset(kinds_defined_by(foreign))
 
 
 def kinds_defined_by(crds: Iterable[Object]) -> ManagedKinds:

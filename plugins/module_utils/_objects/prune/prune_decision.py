@@ -75,7 +75,7 @@ def decide_removal(
         return RemovalDecision(
             NOT_OWNED, f"{entry.ref}: others have recreated it since it was deployed, so it stays"
         )
-    if not is_written_by(meta) and uid not in approved:
+    if not may_delete(meta, approved):
         return RemovalDecision(
             NOT_OWNED, f"{entry.ref}: kyma.lifecycle has written nothing of it{written_by(meta)}, so it stays"
         )
@@ -88,6 +88,11 @@ def decide_removal(
             RETAINED, f"{entry.ref}: it stays, as its annotation {RESOURCE_POLICY} says so"
         )
     return RemovalDecision(DELETE, uid=uid, resource_version=meta.get("resourceVersion", ""))
+
+
+def may_delete(meta: Object, approved: Collection[str]) -> bool:
+    """Whether this collection has written an object, by its metadata, or it was approved by its uid."""
+    return is_written_by(meta) or meta.get("uid") in approved
 
 
 def is_protected(ref: Ref, allowed: Collection[str]) -> bool:

@@ -20,8 +20,7 @@ from ..._threads import map_in_threads
 from ..apply.order import rank_of
 from ..health.diagnosis import Lists
 from ..health.explanation import tidy
-from ..health.wait import LookInto, OnChange, UnhealthyObject, WaitResult, wait_until_gone
-from ..health.watcher import Watcher
+from ..health.wait import UnhealthyObject, WaitTerms, wait_until_gone
 from ..inventory.inventory import Inventory
 from ..inventory.inventory_entry import InventoryEntry
 from ..inventory.live_objects import read_metadata
@@ -79,31 +78,19 @@ class Removal:
 
 
 @dataclass(frozen=True)
-class Terms:
-    """The terms on which objects are removed.
+class Terms(WaitTerms):
+    """The terms on which objects are removed, and on which their end is awaited.
 
     Attributes:
-        cluster: live or an overlay.
-        deadline: when they have to be gone, on the clock of ``time.monotonic()``.
-        cancelled: whether a person has asked to stop.
-        on_change: gets the state of objects whose deletion takes time.
-        look_into: called every ten seconds with the objects that still exist.
         retain: returns the decision to retain an object (given its metadata) instead of deleting it, or None;
             called right before its deletion.
-        watcher: the one to share with other waits on this cluster.
         force: whether objects are deleted that are marked to stay.
         approved: uids of objects that may be deleted although this collection has not written them: those
             that the user has named, and those in the manifest of an adopted module.
         own: whether the collection deletes its own objects.
     """
 
-    cluster: Cluster
-    deadline: float = float("inf")
-    cancelled: Callable[[], bool] = lambda: False
-    on_change: OnChange | None = None
-    look_into: LookInto | None = None
     retain: Callable[[InventoryEntry, Object], RemovalDecision | None] = lambda _entry, _live: None
-    watcher: Watcher | None = None
     force: bool = False
     approved: frozenset[str] = frozenset()
     own: bool = False
@@ -174,17 +161,14 @@ def _delete(terms: Terms, entry: InventoryEntry, live: Object | None) -> Removal
             return spared
         try:
             existed = cluster.delete(
-                entry.api_version,
-                ref.kind,
-                ref.name,
-                ref.namespace or None,
+                *ref.in_version(entry.api_version),
                 uid=fate.uid,
                 resource_version=fate.resource_version,
                 propagation=propagation_of(ref),
             )
         except (Conflict, NotFound):
             time.sleep(min(LONGEST_PAUSE, 0.01 * 2**attempt))
-            live = cluster.get(entry.api_version, ref.kind, ref.name, ref.namespace or None)
+            live = cluster.get(*ref.in_version(entry.api_version))
         else:
             return fate if existed else RemovalDecision(GONE)
     raise ClusterError(
@@ -203,7 +187,7 @@ def _await_deletions(terms: Terms, requested: Sequence[InventoryEntry], removal:
         return
     live = read_metadata(terms.cluster, [Inventory("", entries=tuple(requested))])
     existing = [obj for one in requested if (obj := live.get(one.ref)) and obj["metadata"]["uid"] == one.uid]
-    result = wait_until_removed(terms, existing)
+    result = wait_until_gone(terms, existing)
     remaining = {one.ref: one for one in result.unhealthy}
     removal.deleted += [entry for entry in requested if entry.ref not in remaining]
     removal.failed += [entry for entry in requested if entry.ref in remaining]
@@ -211,19 +195,6 @@ def _await_deletions(terms: Terms, requested: Sequence[InventoryEntry], removal:
         removal.cancelled = True
     lists = DirectLists(terms.cluster)
     removal.errors += [explain_holding(lists, one) for one in result.unhealthy]
-
-
-def wait_until_removed(terms: Terms, deleted: Sequence[Object]) -> WaitResult:
-    """Wait until none of these objects exists any longer, see :func:`~.wait_until_gone`."""
-    return wait_until_gone(
-        terms.cluster,
-        deleted,
-        deadline=terms.deadline,
-        cancelled=terms.cancelled,
-        on_change=terms.on_change,
-        look_into=terms.look_into,
-        watcher=terms.watcher,
-    )
 
 
 def explain_holding(lists: Lists, one: UnhealthyObject) -> str:

@@ -176,9 +176,13 @@ class Acquisition:
                 f"ended, or let it wait with lease_wait=<seconds> (kyma_lease_wait)"
             )
         if waited % REPORT_SECONDS < LOOK_SECONDS:
-            how = f"at most {self._claim.wait:.0f} s" if self._claim.wait else "until it is seen alive"
-            gone = f"taken over once it was silent for {observation.lease.seconds:.0f} s"
-            self._report("waiting", f"for {observation.lease}, who has the lease: {how}, or {gone}")
+            silent = f"is not renewed for {observation.lease.seconds:.0f} s"
+            how = (
+                f"at most {self._claim.wait:.0f} s; this run takes over if the lease {silent}"
+                if self._claim.wait
+                else f"this run takes over if the lease {silent}, and ends if it is"
+            )
+            self._report("waiting", f"for {observation.lease}, who has the lease: {how}")
         self._sleep(min(LOOK_SECONDS, observation.lease.seconds / 4))
 
     def _lower(self) -> None:

@@ -16,6 +16,7 @@ from ..._carrier.task import Task
 from ..._cluster.cluster import Cluster
 from ..._cluster.errors import ClusterError
 from ..._objects.access.rights import Right
+from ..._progress import NOTICE
 from ..._threads import map_in_threads
 from ..._timestamp import timestamp
 from ..records.record_writer import current_user, patch_record
@@ -149,7 +150,7 @@ def run_under_lease(task: Task, record: Mapping[str, Any]) -> Iterator[Task]:
 
 @contextmanager
 def hold_lease(
-    task: Task, acquired: AcquiredLease, *, warning: str, outlives_block: bool = False
+    task: Task, acquired: AcquiredLease, *, warning: str, state: str = NOTICE, outlives_block: bool = False
 ) -> Iterator[Task]:
     """The task, working under its acquired lease, which is kept renewed in this block, and then released.
 
@@ -157,12 +158,13 @@ def hold_lease(
         task: whose lease it is.
         acquired: the acquired lease.
         warning: about its fence, see :func:`fence_warning`; empty for none.
+        state: of the report with the warning.
         outlives_block: whether the tasks of a run get the lease if the block succeeds.
     """
     with ExitStack() as stack:
         stack.callback(release_acquired_lease, task, acquired)
         if warning:
-            task.progress("run", "advisory", warning)
+            task.progress("run", state, warning)
         with acquired.tenure.keep_renewed():
             yield replace(task, cluster=acquired.cluster, tenure=acquired.tenure)
         if outlives_block:

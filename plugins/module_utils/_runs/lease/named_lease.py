@@ -29,6 +29,8 @@ GIVE_UP_SECONDS = 1.0
 """How long an engine that ends waits for a pending request for the lease."""
 RETRY_SECONDS = 2.0
 """Seconds until the lease is requested again if the server does not answer."""
+RETRIES = "This one retries"
+"""In the report of an engine that stands by, and can't read the lease."""
 NO_FENCE = "what holds this lease works without a fence"
 
 Report: TypeAlias = "Callable[[str, str], None]"
@@ -85,6 +87,11 @@ class _StandBy(Acquisition):
     """An attempt to acquire a lease that waits for as long as another engine renews it."""
 
     _reported_holder: tuple[str, int] | None = None
+
+    @property
+    def has_read_lease(self) -> bool:
+        """Whether it has read the lease of another engine."""
+        return self._reported_holder is not None
 
     def _wait_for_next_read(self, observation: LeaseObservation, started: float) -> None:
         del started
@@ -162,10 +169,11 @@ class _Candidate:
                 if not _may_pass(error):
                     self._results.put(error)
                     return
-                if str(error) != trouble:
+                # An engine that has stood by since reports the same trouble again.
+                if attempt.has_read_lease or str(error) != trouble:
                     trouble = str(error)
                     what = f"the {_description(self._name)} can't be had: {trouble}"
-                    self._report_unless_given_up("standing by", f"{what}. This one retries")
+                    self._report_unless_given_up("standing by", f"{what}. {RETRIES}")
                 self._pause(RETRY_SECONDS)
             else:
                 self._hand_over(lease)

@@ -52,9 +52,9 @@ def run_with_own_lease(
             result = work(working_task)
             # A migration's failure is an outcome like any other.
             if not own.is_outdated:
-                return result
+                return own.with_state(result)
         own.is_outdated = False
-        return work(working_task)
+        return own.with_state(work(working_task))
 
 
 class _OwnLease:
@@ -88,6 +88,10 @@ class _OwnLease:
     def acquired(self) -> Cluster | None:
         """The cluster to write to, if the lease was acquired."""
         return self._lease.cluster if self._lease else None
+
+    def with_state(self, result: Result) -> Result:
+        """The result of the work, with the state of the refusal if its parts have failed by it."""
+        return {**result, "state": self._refused.state} if self._refused and result.get("failed") else result
 
     def require_lease(self) -> None:
         """See :class:`~.fence.LeaseHolding`. It may wait for a long time."""

@@ -21,6 +21,8 @@ from ..._timestamp import timestamp
 class ClusterHeld(LifecycleError):
     """The cluster is held, so nothing may be deployed now."""
 
+    state = "held"
+
 
 @dataclass(frozen=True)
 class Hold:

@@ -23,20 +23,28 @@ class RecordKinds:
     Attributes:
         viewable: definitions of the kinds that all who may view a cluster may read.
         confidential: definitions of the kinds that only the deployer may read.
+        read_only: definitions of the kinds that the deployer installs, and others write. All who may view a
+            cluster may read them.
     """
 
     viewable: tuple[Object, ...]
     confidential: tuple[Object, ...] = ()
+    read_only: tuple[Object, ...] = ()
+
+    @property
+    def written(self) -> tuple[Object, ...]:
+        """The definitions of the kinds that the deployer writes."""
+        return (*self.viewable, *self.confidential)
 
     @property
     def definitions(self) -> tuple[Object, ...]:
         """The CustomResourceDefinitions of all kinds."""
-        return (*self.viewable, *self.confidential)
+        return (*self.written, *self.read_only)
 
     @property
     def viewers(self) -> Object:
-        """The ClusterRole that lets all who may view a cluster read the viewable kinds."""
-        plurals = [one["spec"]["names"]["plural"] for one in self.viewable]
+        """The ClusterRole that lets all who may view a cluster read records, but for confidential ones."""
+        plurals = [one["spec"]["names"]["plural"] for one in (*self.viewable, *self.read_only)]
         rule = role_rule(GROUP, plurals, ["get", "list", "watch"])
         return cluster_role(RECORDS_VIEWER, [rule], USER_FACING_ROLES)
 

@@ -42,6 +42,8 @@ INSTALLATION_DEFINITION = resource_definition(
             target=STRING,
             profile=STRING,
             digest=STRING,
+            releaseDigest=STRING,
+            releaseSince={"type": "string", "format": "date-time"},
             lastRun=STRING,
             definitions=STRING,
             components=STRINGS,
@@ -55,6 +57,10 @@ INSTALLATION_DEFINITION = resource_definition(
         ("Profile", "string", ".status.profile"),
         ("Last run", "string", ".status.lastRun"),
         ("Held", "string", ".spec.hold.reason"),
+    ],
+    wide_columns=[
+        ("Release digest", "string", ".status.releaseDigest"),
+        ("Since", "string", ".status.releaseSince"),
     ],
 )
 
@@ -74,6 +80,10 @@ class Installation:
         resource_version, uid: of the record itself, to notice a concurrent writer.
         hold: a person's decision that nothing is deployed; no deployment writes it.
         conditions: in the form of the record.
+        release_digest: of the files of the release that was last deployed completely, or empty. Unlike
+            ``digest`` it is equal on all clusters that have the release.
+        release_since: when its first run succeeded, or when a rollout found the cluster with that release
+            (RFC 3339, by the clock of the cluster).
     """
 
     version: str = ""
@@ -87,6 +97,8 @@ class Installation:
     uid: str = ""
     hold: Hold | None = None
     conditions: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
+    release_digest: str = ""
+    release_since: str = ""
 
 
 def installation_from(obj: Object | None) -> Installation:
@@ -106,20 +118,23 @@ def installation_from(obj: Object | None) -> Installation:
         uid=obj["metadata"].get("uid", ""),
         hold=hold_from(obj),
         conditions=tuple(status.get("conditions") or ()),
+        release_digest=status.get("releaseDigest", ""),
+        release_since=status.get("releaseSince", ""),
     )
 
 
 def basis_of(installation: Installation, inventories: Iterable[Inventory], identity: str = "") -> str:
     """A short form of a cluster's records: it differs as soon as anybody has deployed anything meanwhile.
 
-    A hold is no deployment. So neither the hold counts, nor the record's ``resourceVersion``, which it
-    changes.
+    A hold is no deployment, nor is the adoption of a release. So neither counts, nor does the record's
+    ``resourceVersion``, which they change.
 
     Args:
         installation, inventories: what is recorded.
         identity: which cluster it is, if the name of its newest run cannot identify it.
     """
     deployed = asdict(replace(installation, hold=None, resource_version="", uid="", conditions=()))
+    del deployed["release_digest"], deployed["release_since"]
     components = sorted((one.owner, one.details.get("version", ""), one.digest) for one in inventories)
     parts = [deployed, components, *filter(None, [identity])]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
@@ -150,8 +165,8 @@ class StaleInstallation(LifecycleError):
 
 def write_installation(
     cluster: Cluster, installation: Installation, *, seen: Installation | None = None
-) -> None:
-    """Record which release the cluster has.
+) -> str:
+    """Record which release the cluster has; the uid of the record.
 
     Args:
         cluster: the live one.
@@ -169,6 +184,8 @@ def write_installation(
         "target": installation.target,
         "profile": installation.profile,
         "digest": installation.digest,
+        "releaseDigest": installation.release_digest,
+        "releaseSince": installation.release_since,
         "lastRun": installation.last_run,
         "definitions": installation.definitions,
         "components": list(installation.components),
@@ -185,15 +202,14 @@ def write_installation(
             precondition = _claim(cluster, record, installation.last_run)
         record["metadata"] = {"name": INSTALLATION_NAME, **precondition}
         record["status"] = {key: value for key, value in status.items() if value}
-        apply_record(cluster, INSTALLATION_DEFINITION, record, force=True)
+        return str(apply_record(cluster, INSTALLATION_DEFINITION, record, force=True)["metadata"]["uid"])
     except Conflict as conflict:
         now = installation_from(cluster.get(API_VERSION, "Installation", INSTALLATION_NAME)) if seen else None
         if now and seen and _has_only_other_changes(seen, now):
             if installation.last_run != seen.last_run and (held := hold_problem(now.hold, datetime.now(UTC))):
                 raise ClusterHeld(held) from conflict
             touched = replace(installation, resource_version=now.resource_version)
-            write_installation(cluster, touched, seen=now)
-            return
+            return write_installation(cluster, touched, seen=now)
         raise StaleInstallation(
             "another deployment has begun on this cluster since the plan was made; check `kubectl get "
             "runs.lifecycle.kyma-project.io`, then run the playbook again"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..._cluster.cluster import GROUP, Ref
+from ..._cluster.cluster import GROUP, Object, Ref
 from ..._cluster.kinds import SECRET_KIND, is_of_kind
 from ..._migrations.journal.journal_entry import JournalEntry
 from ..._objects.access.rights import CRDS, RBAC, READ, Resources, Right, right_for
@@ -18,10 +18,11 @@ INSTALLATIONS = "installations"
 
 def records_rights(kinds: RecordKinds) -> set[Right]:
     """The rights to read and write our own records, also on a cluster that never had them."""
-    plurals = [definition["spec"]["names"]["plural"] for definition in kinds.definitions]
-    rights = {Right(verb, GROUP, plural) for plural in plurals for verb in (*READ, "create", "patch")}
+    written = _plurals(kinds.written)
+    rights = {Right(verb, GROUP, plural) for plural in _plurals(kinds.definitions) for verb in READ}
+    rights |= {Right(verb, GROUP, plural) for plural in written for verb in ("create", "patch")}
     # There is one Installation as long as there are records.
-    rights |= {Right("delete", GROUP, plural) for plural in plurals if plural != INSTALLATIONS}
+    rights |= {Right("delete", GROUP, plural) for plural in written if plural != INSTALLATIONS}
     return rights | {
         Right(verb, *one) for one in _installed_objects(kinds) for verb in ("get", "create", "patch")
     }
@@ -33,6 +34,10 @@ def records_deletion_rights(kinds: RecordKinds) -> set[Right]:
     rights = {Right(verb, *one) for one in installed for verb in ("get", "delete")}
     # API servers grant no list by name.
     return rights | {Right(verb, *one[:2]) for one in installed for verb in ("list", "watch")}
+
+
+def _plurals(definitions: Iterable[Object]) -> list[str]:
+    return [definition["spec"]["names"]["plural"] for definition in definitions]
 
 
 def _installed_objects(kinds: RecordKinds) -> list[tuple[str, str, str, str]]:

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What all kinds of record share: their API version, the label of owners, and the actions of a run."""
+"""What all kinds of record share: API version, label of owners, actions of a run, and its first state."""
 
 from __future__ import annotations
 
@@ -12,3 +12,5 @@ OWNER_LABEL = f"{GROUP}/owner"
 """On inventories: their owner."""
 DEPLOY, DELETE, MODULES = "deploy", "delete", "modules"
 """What a run does."""
+RUNNING = "running"
+"""The state of a run without an end."""

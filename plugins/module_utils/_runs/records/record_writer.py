@@ -37,9 +37,22 @@ def apply_record(cluster: Cluster, definition: Object, record: Object, *, force:
 
 
 def patch_record(
-    cluster: Cluster, definition: Object, name: str, part: str, content: Mapping[str, Any]
-) -> None:
-    """Change a part of a record, ``spec`` or ``status``, by a JSON merge patch.
+    cluster: Cluster,
+    definition: Object,
+    name: str,
+    part: str,
+    content: Mapping[str, Any],
+    annotations: Mapping[str, str] | None = None,
+) -> Object:
+    """Change a part of a record, ``spec`` or ``status``, by a JSON merge patch; the record after it.
+
+    Args:
+        cluster: that has the record.
+        definition: the CustomResourceDefinition of its kind.
+        name: of the record.
+        part: to change.
+        content: the fields to change.
+        annotations: to change with it.
 
     Raises:
         ClusterError: as for :func:`apply_record`.
@@ -47,13 +60,16 @@ def patch_record(
     kind = definition["spec"]["names"]["kind"]
 
     def patch() -> Object:
-        answer = cluster.patch(API_VERSION, kind, name, None, {part: dict(content)})
+        patch: dict[str, Any] = {part: dict(content)}
+        if annotations:
+            patch["metadata"] = {"annotations": dict(annotations)}
+        answer = cluster.patch(API_VERSION, kind, name, None, patch)
         lost = [key for key, value in content.items() if value and key not in (answer.get(part) or {})]
         if lost:
             raise _Pruned(f"{kind} {name}: the API server has left out {', '.join(lost)} of its {part}")
         return answer
 
-    _with_definition(cluster, definition, patch)
+    return _with_definition(cluster, definition, patch)
 
 
 class _Pruned(ClusterError):

@@ -25,12 +25,13 @@ from ..._custom_resources.crd_builder import (
     resource_definition,
 )
 from ..._errors import LifecycleError
+from ..._text import one_line
 from ..._timestamp import timestamp
-from .record_schema import API_VERSION
+from .record_schema import API_VERSION, RUNNING
 from .record_writer import apply_record, patch_record
+from .run_events import SUMMARY, end_text, report_run
 
 MAX_RUNS = 20
-RUNNING = "running"
 
 _DIGEST_OF_OTHERS = {"kept": STRING}
 """The release that the components have which a run does not deploy."""
@@ -46,7 +47,9 @@ RUN_DEFINITION = resource_definition(
             previous=STRING,
             profile=STRING,
             digest=STRING,
+            releaseDigest=STRING,
             startedBy=STRING,
+            installation=STRING,
             startedAt={"type": "string", "format": "date-time"},
             clock=NUMBER,
             lease=OPEN,
@@ -88,6 +91,7 @@ RUN_DEFINITION = resource_definition(
     ],
     wide_columns=[
         ("Started by", "string", ".spec.startedBy"),
+        ("Release digest", "string", ".spec.releaseDigest"),
         ("Message", "string", ".status.message"),
     ],
 )
@@ -105,35 +109,41 @@ def create_run(
 
     It is applied, because an API server keeps a POST waiting for two seconds while the CRD is new.
     """
-    record = {
+    record: Object = {
         "apiVersion": API_VERSION,
         "kind": "Run",
-        "metadata": {"name": name},
+        "metadata": {"name": name, "annotations": {SUMMARY: RUNNING}},
         "spec": dict(spec),
         "status": {
             "state": RUNNING,
-            "conditions": [succeeded_condition(RUNNING, "")],
+            "conditions": run_conditions(RUNNING, ""),
             **({"phases": dict(phases)} if phases else {}),
         },
     }
-    apply_record(cluster, RUN_DEFINITION, record)
+    report_run(cluster, apply_record(cluster, RUN_DEFINITION, record), record["status"])
 
 
-def succeeded_condition(state: str, message: str) -> Object:
-    """The condition ``Succeeded`` of a run, for ``kubectl wait --for=condition=Succeeded``.
+def run_conditions(state: str, message: str) -> list[Object]:
+    """The conditions of a run: ``Finished`` is true at any end, and ``Succeeded`` says at which.
 
     Args:
         state: of the run, which has begun or ended just now.
-        message: what failed, or empty.
+        message: the first reason for it, or empty.
     """
-    status = {RUNNING: "Unknown", "succeeded": "True"}.get(state, "False")
-    text = message or f"the run's state is {state}"
+    succeeded = {RUNNING: "Unknown", "succeeded": "True"}.get(state, "False")
+    statuses = {"Finished": "False" if state == RUNNING else "True", "Succeeded": succeeded}
+    text, now = message or f"the run's state is {state}", timestamp()
     # A run begins once and ends once: so the status differs each time.
-    return new_condition("Succeeded", status, state.capitalize(), text, before=(), now=timestamp())
+    return [
+        new_condition(type_, status, state.capitalize(), text, before=(), now=now)
+        for type_, status in statuses.items()
+    ]
 
 
 def update_run_status(cluster: Cluster, run: str, status: Mapping[str, Any], *, among: int = 1) -> None:
     """Add to the record of a run: a JSON merge patch of its status, shortened to the space there is.
+
+    Its end and each component that failed are reported as Events, too.
 
     Args:
         cluster: that has the record.
@@ -141,7 +151,9 @@ def update_run_status(cluster: Cluster, run: str, status: Mapping[str, Any], *, 
         status: see :func:`shorten_status`.
         among: how many components and migrations the record may have to name.
     """
-    patch_record(cluster, RUN_DEFINITION, run, "status", shorten_status(status, among))
+    short = shorten_status(status, among)
+    summary = {SUMMARY: one_line(end_text(short))} if "state" in short else {}
+    report_run(cluster, patch_record(cluster, RUN_DEFINITION, run, "status", short, summary), short)
 
 
 def read_run(cluster: Cluster, name: str) -> Object:
@@ -162,6 +174,12 @@ def read_run(cluster: Cluster, name: str) -> Object:
 def read_runs(cluster: Cluster) -> list[Object]:
     """The records of all runs, newest first."""
     return sorted(cluster.list(API_VERSION, "Run").items, key=_creation_key, reverse=True)
+
+
+def last_written(run: Object) -> str:
+    """When a run's record was last written (RFC 3339), by its ``managedFields``."""
+    times = (str(manager.get("time") or "") for manager in run["metadata"].get("managedFields") or ())
+    return max([*times, str(run["spec"].get("startedAt") or "")])
 
 
 def delete_old_runs(cluster: Cluster, runs: Sequence[Object], last_run: str) -> None:

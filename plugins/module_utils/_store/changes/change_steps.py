@@ -19,7 +19,7 @@ from typing import TypeAlias
 from ..._cluster.cluster import Object, ref_of
 from ..._job_models.core_job import CoreJob, JobType
 from ..._job_models.defaults import CURRENT_DEFAULTS
-from ..._job_models.job_fields import core_job, fields_of, is_same_json
+from ..._job_models.job_fields import fields_of, is_same_json
 from ..._job_models.runtime.run_identity import run_identity
 from ..._job_models.runtime.runtime_objects import KINDS_OF, runtime_objects
 from ..._job_models.storage.definition import StoredDefinition
@@ -224,7 +224,7 @@ def _first_status(view: JobView, definition: StoredDefinition) -> Step | None:
 
 def rolled_out_release(view: JobView) -> int:
     """The number of the release of defaults by which the runtime objects of a definition were built."""
-    return (view.definition.status.defaults if view.definition else 0) or CURRENT_DEFAULTS
+    return view.definition.release if view.definition else CURRENT_DEFAULTS
 
 
 def _step_back(view: JobView, definition: StoredDefinition) -> Step | None:
@@ -293,18 +293,17 @@ def _is_run_due(view: JobView, definition: StoredDefinition, goal: Goal) -> bool
     known = view.known(RUN)
     if known is None:
         return goal.is_run_changed
-    return known.digest != run_identity(definition.job, rolled_out_release(view))
+    return known.digest != run_identity(definition.job, definition.release)
 
 
 def desired_objects(view: JobView, definition: StoredDefinition, goal: Goal) -> list[Object]:
     """The objects that run a job. A one-off job that has run retains the defaults with which it ran."""
-    job, release = definition.job, _release(view, definition, goal)
-    return runtime_objects(core_job(job.key, job.type, fields_of(job), release))
+    return runtime_objects(definition.job, _release(view, definition, goal))
 
 
 def _release(view: JobView, definition: StoredDefinition, goal: Goal) -> int:
     has_run = definition.type is JobType.ONE_OFF and not _is_run_due(view, definition, goal)
-    return rolled_out_release(view) if has_run and not view.vanished else goal.release
+    return definition.release if has_run and not view.vanished else goal.release
 
 
 def _with_run(desired: Object, live: Object) -> Object:

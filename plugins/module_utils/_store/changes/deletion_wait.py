@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..._cluster.cluster import Cluster, Object
+from ..._objects.health.wait import wait_until_gone
 from ..._objects.health.watcher import Watcher
-from ..._objects.prune.removal import Terms, wait_until_removed
+from ..._objects.prune.removal import Terms
 from ..._progress import Progress, no_progress
 from ..._runs.wait_progress import with_reports
 
@@ -41,4 +42,4 @@ class DeletionWait:
         terms = Terms(cluster, time.monotonic() + self.seconds, watcher=Watcher(cluster))
         name = f"{meta['namespace']}/{meta['name']}"
         terms = with_reports(terms, self.progress, name, "deleting", self.seconds)
-        return wait_until_removed(terms, objects).is_healthy
+        return wait_until_gone(terms, objects).is_healthy

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import time
 
-from ..._cluster.cluster import Cluster, Object, ref_of
+from ..._cluster.cluster import Cluster, Object, address_of, ref_of
+from ..._cluster.owner_references import is_owned_by
 from ..._errors import LifecycleError
 from ..._job_models.core_job import JobType
 from ..._job_models.runtime.normal_form import RESTARTED_AT
 from ..._job_models.runtime.runtime_objects import KINDS_OF
 from ..._jobs.job_outcome import has_ended
 from ..._jobs.job_template import controller_reference
-from ..._loose_json import mapping_of, mappings_in
+from ..._loose_json import mapping_of
 from ..._timestamp import timestamp
 from .deletion_wait import DeletionWait
 
@@ -25,14 +26,13 @@ INSTANTIATE = "cronjob.kubernetes.io/instantiate"
 
 def restart_pods(cluster: Cluster, deployment: Object) -> None:
     """Restart the pods of a Deployment one after the other, as ``kubectl rollout restart`` does."""
-    meta = deployment["metadata"]
     annotations = {RESTARTED_AT: timestamp()}
     # Nothing else is changed, so the resourceVersion does not matter.
     patch = {
-        "metadata": {"uid": meta["uid"]},
+        "metadata": {"uid": deployment["metadata"]["uid"]},
         "spec": {"template": {"metadata": {"annotations": annotations}}},
     }
-    cluster.patch(*KINDS_OF[JobType.CONTINUOUS][0], meta["name"], meta["namespace"], patch)
+    cluster.patch(*address_of(deployment), patch)
 
 
 def start_run(cluster: Cluster, cron_job: Object, wait: DeletionWait) -> Object:
@@ -45,17 +45,14 @@ def start_run(cluster: Cluster, cron_job: Object, wait: DeletionWait) -> Object:
     """
     job = run_of(cron_job, int(time.time() // 60))
     name, namespace = job["metadata"]["name"], job["metadata"]["namespace"]
-    uid = cron_job["metadata"]["uid"]
     old = [
         one
         for one in cluster.list(*JOB, namespace).items
-        if any(owner.get("uid") == uid for owner in mappings_in(one["metadata"].get("ownerReferences")))
+        if is_owned_by(one, cron_job["metadata"]["uid"])
         and (not has_ended(one) or one["metadata"]["name"] == name)
     ]
     for one in old:
-        cluster.delete(
-            *JOB, one["metadata"]["name"], namespace, uid=one["metadata"]["uid"], propagation="Foreground"
-        )
+        cluster.delete(*address_of(one), uid=one["metadata"]["uid"], propagation="Foreground")
     if not wait.is_over(cluster, old):
         listed = ", ".join(str(ref_of(one)) for one in old)
         raise LifecycleError(

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from ..._cluster.cluster import Cluster, Object, ref_of
+from ..._cluster.cluster import Cluster, Object, address_of, ref_of
 from ..._cluster.errors import AlreadyExists, ApiError, Conflict, NotFound, is_answer
+from ..._cluster.exact_patch import patch_exactly
 from ..._errors import LifecycleError
 from ..._job_models.core_job import JobKey, JobType
 from ..._job_models.runtime.patches import merge_patch
@@ -19,9 +20,9 @@ from ..._job_models.storage.definition import (
     definition_object,
     read_definition,
 )
-from ..._job_models.storage.stored_status import WrittenObject, status_fields
+from ..._job_models.storage.stored_status import WrittenObject
 from ..._objects.apply.refusals import is_immutable
-from ..exact_patch import patch_exactly
+from ..._record_codec import to_record
 from ..job_state import run_outcome
 from ..snapshot import RuntimeJob
 from .change_steps import (
@@ -118,7 +119,7 @@ class StepWriter:
     def _refuse_gone(self, view: JobView, type_: JobType) -> None:
         """Refuse to create a definition from objects that others have deleted since the view was read."""
         runtime = view.runtime.get(type_)
-        main = self.cluster.get(*_kind(runtime.main), *_place(runtime.main)) if runtime else None
+        main = self.cluster.get(*address_of(runtime.main)) if runtime else None
         if runtime is None or main is None or main["metadata"].get("uid") != runtime.uid:
             raise StaleView(f"the {type_} job was deleted meanwhile")
 
@@ -132,7 +133,7 @@ class StepWriter:
         for api_version, kind in DEFINITION_KINDS.values():
             if kind in known:
                 continue
-            other = self.cluster.get(api_version, kind, *_place(created))
+            other = self.cluster.get(api_version, kind, *address_of(created)[2:])
             if other:
                 self._delete_exactly(created)
                 raise StaleView(f"{ref_of(other)} was created meanwhile")
@@ -146,7 +147,7 @@ class StepWriter:
         return replace(view, definition=view.replaced, replaced=None)
 
     def _write_status(self, view: JobView, step: WriteDefinitionStatus) -> JobView:
-        obj, fields = step.definition.obj, status_fields(step.status)
+        obj, fields = step.definition.obj, to_record(step.status)
         patch = {"status": merge_patch(obj.get("status") or {}, fields)}
         definition = read_definition(patch_exactly(self.cluster, obj, patch, subresource="status"))
         # The API server's answer may have another order, or no empty fields.
@@ -195,7 +196,7 @@ class StepWriter:
 
     def _with_fresh_runtime(self, view: JobView, type_: JobType, stale: Object) -> JobView:
         """The view with the current runtime object: a controller may write a status at any time."""
-        live = self.cluster.get(*_kind(stale), *_place(stale))
+        live = self.cluster.get(*address_of(stale))
         if live is None:
             return view.without_runtime(type_, stale["kind"])
         runtime = view.runtime[type_]
@@ -225,9 +226,7 @@ class StepWriter:
         return service if is_own or (known and known.uid and known.uid == meta.get("uid")) else None
 
     def _delete_and_wait(self, live: Object) -> None:
-        self.cluster.delete(
-            *_kind(live), *_place(live), uid=live["metadata"].get("uid"), propagation="Foreground"
-        )
+        self.cluster.delete(*address_of(live), uid=live["metadata"].get("uid"), propagation="Foreground")
         if not self.wait.is_over(self.cluster, [live]):
             raise LifecycleError(
                 f"{ref_of(live)} still exists {self.wait.seconds:g} s after its deletion. Find out which"
@@ -237,16 +236,8 @@ class StepWriter:
     def _delete_exactly(self, live: Object) -> None:
         meta = live["metadata"]
         self.cluster.delete(
-            *_kind(live), *_place(live), uid=meta.get("uid"), resource_version=meta.get("resourceVersion")
+            *address_of(live), uid=meta.get("uid"), resource_version=meta.get("resourceVersion")
         )
-
-
-def _kind(obj: Object) -> tuple[str, str]:
-    return obj["apiVersion"], obj["kind"]
-
-
-def _place(obj: Object) -> tuple[str, str]:
-    return obj["metadata"]["name"], obj["metadata"]["namespace"]
 
 
 def _is_creation(step: Step) -> bool:

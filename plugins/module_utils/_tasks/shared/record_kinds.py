@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from ..._runs.records.approvals import APPROVAL_DEFINITION
 from ..._runs.records.definitions import RecordKinds
 from ..._runs.records.installation import INSTALLATION_DEFINITION
 from ..._runs.records.inventories import INVENTORY_DEFINITION
@@ -16,4 +17,6 @@ RECORD_KINDS = RecordKinds(
     viewable=(INSTALLATION_DEFINITION, INVENTORY_DEFINITION, MODULE_DEFINITION, RUN_DEFINITION),
     # It holds whole objects of any kind.
     confidential=(JOURNAL_ENTRY_DEFINITION,),
+    # Only approvers write it, so that no deployer approves its own rollout.
+    read_only=(APPROVAL_DEFINITION,),
 )

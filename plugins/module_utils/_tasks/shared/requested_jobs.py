@@ -16,18 +16,33 @@ from ..._errors import LifecycleError
 from ..._job_models.core_job import CoreJob, JobKey, JobType
 from ..._job_models.job_fields import core_job
 from ..._job_models.job_validation import job_problems
+from ..._job_models.kubernetes_fields import KUBERNETES_FIELDS, Form
 from ..._text import one_line
 
+_OPTIONS_OF_FORMS: Mapping[Form, dict[str, str]] = {
+    Form.TEXT: {"type": "str"},
+    Form.NUMBER: {"type": "int"},
+    Form.SWITCH: {"type": "bool"},
+    Form.TEXTS: {"type": "dict"},
+    Form.MAPPING: {"type": "dict"},
+    Form.ITEMS: {"type": "list", "elements": "dict"},
+    Form.WORDS: {"type": "list", "elements": "str"},
+}
 FIELDS_SPEC: ArgumentSpec = {
     "image": {"type": "str"},
-    "command": {"type": "str"},
+    "command": {"type": "raw"},
     "memory": {"type": "str"},
     "cpu": {"type": "str"},
+    "requests": {"type": "dict"},
+    "limits": {"type": "dict"},
     "env": {"type": "dict"},
     "mount": {
         "type": "dict",
         "options": {"claim": {"type": "str", "required": True}, "path": {"type": "str"}},
     },
+    "volumes": {"type": "list", "elements": "dict"},
+    "image_pull_secrets": {"type": "list", "elements": "str", "no_log": False},
+    "sidecars": {"type": "list", "elements": "dict"},
     "retry": {"type": "int"},
     "schedule": {"type": "str"},
     "timezone": {"type": "str"},
@@ -36,9 +51,20 @@ FIELDS_SPEC: ArgumentSpec = {
     "replicas": {"type": "int"},
     "port": {"type": "int"},
     "port_protocol": {"type": "str"},
-    "health_check": {"type": "dict", "options": {"script": {"type": "str"}, "path": {"type": "str"}}},
+    "health_check": {
+        "type": "dict",
+        "options": {
+            "script": {"type": "str"},
+            "path": {"type": "str"},
+            "command": {"type": "list", "elements": "str"},
+            "tcp": {"type": "bool"},
+        },
+    },
     "logs": {"type": "dict", "options": {"stdout": {"type": "str"}, "stderr": {"type": "str"}}},
     "emails": {"type": "str"},
+    "publish": {"type": "bool"},
+    "store_labels": {"type": "bool"},
+    **{name: _OPTIONS_OF_FORMS[field.form] for name, field in KUBERNETES_FIELDS.items()},
     "extra": {"type": "dict"},
 }
 """The fields of a job, as options."""

@@ -39,6 +39,7 @@ LEASE_SPEC: ArgumentSpec = {
     **LEASE_TIMES_SPEC,
     "service_account": {"type": "str", "default": SERVICE_ACCOUNT},
 }
+HEALTH_SPEC: ArgumentSpec = {"require_healthy": {"type": "bool", "default": False}}
 STOPPING_SPEC: ArgumentSpec = {"grace": {"type": "float", "default": GRACE}}
 PACE_SPEC: ArgumentSpec = {
     "workers": {"type": "int", "default": 4},

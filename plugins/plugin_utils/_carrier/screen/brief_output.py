@@ -18,7 +18,7 @@ from ....module_utils._runs.durations import render_brief_durations, render_dura
 
 FEWEST_FOLDED = 3
 """Components that are installed one after the other share lines from this number on."""
-WIDTH = 100
+WIDTH = 80
 """Columns of such a line."""
 MANIFEST_WARNINGS = (
     "the API server warns: ",
@@ -41,7 +41,8 @@ def brief_summary(result: Mapping[str, Any]) -> list[str]:
     rows = result.get("durations") or ()
     table = render_durations(rows)
     if table and lines[-len(table) :] == table:
-        lines[-len(table) :] = render_brief_durations(rows)
+        # Of a run that has failed, the last lines of the playbook have the result.
+        lines = [] if result.get("failures") else [*lines[: -len(table)], *render_brief_durations(rows)]
     return list(_folded(lines)) if "plan" in result else lines
 
 

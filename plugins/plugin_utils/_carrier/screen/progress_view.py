@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ....module_utils._carrier.progress_file import ProgressLine
 from ....module_utils._migrations.results import LOG_STATES
-from ....module_utils._progress import Step
-from .waiting_lines import OpenStep
+from ....module_utils._progress import NOTICE, Step
+from .waiting_lines import OpenStep, shortened
 
 GATHERED_SECONDS = 10.0
 """Seconds in which successes share a line, so that many quick components do not fill the screen."""
@@ -51,10 +51,14 @@ class ProgressView:
     Args:
         verbosity: how much the user wants to see.
         is_log: whether each report is a line of its own, as in the log of a task that has no end.
+        has_notices: whether reports that most users need not read are printed.
     """
 
-    def __init__(self, verbosity: Verbosity = Verbosity.NORMAL, *, is_log: bool = False) -> None:
+    def __init__(
+        self, verbosity: Verbosity = Verbosity.NORMAL, *, is_log: bool = False, has_notices: bool = False
+    ) -> None:
         self._verbosity = verbosity
+        self._has_notices = has_notices or verbosity is Verbosity.ALL
         self._gathers = verbosity is Verbosity.NORMAL and not is_log
         self._open: dict[str, OpenStep] = {}
         self._successes: list[ProgressLine] = []
@@ -62,6 +66,8 @@ class ProgressView:
 
     def take(self, line: ProgressLine, now: float) -> list[PrintedLine]:
         """Record a report; return the lines to print because of it."""
+        if line.state == NOTICE and not self._has_notices:
+            return []
         if self._gathers and line.state == SUCCEEDED and not line.step:
             self._open.pop(line.subject, None)
             if not self._successes:
@@ -104,6 +110,9 @@ class ProgressView:
             self._open.pop(line.subject, None)
         if self._verbosity is Verbosity.QUIET and line.state not in BAD_ENDS:
             return []
+        if line.state in BAD_ENDS:
+            has_cause = one is not None and one.has_printed(line.detail)
+            line = replace(line, detail="" if has_cause else shortened(line.detail))
         return [PrintedLine(str(line), line.state == "failed")]
 
     def _begin(self, line: ProgressLine, step: Step, now: float) -> list[PrintedLine]:

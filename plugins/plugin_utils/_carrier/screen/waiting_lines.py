@@ -60,6 +60,14 @@ class OpenStep:
         self.reported = self.printed_at = now
         self.printed = self.content
 
+    def has_printed(self, failure: str) -> bool:
+        """Whether the last line about it has the cause of a failure."""
+        # Imported here, as most plans have no failure.
+        from ....module_utils._objects.health.named_pods import cause_in, without_random_names
+
+        cause = without_random_names(cause_in(failure))
+        return cause in without_random_names(self.printed)
+
     @property
     def content(self) -> str:
         """The content of a line about it, without the time."""
@@ -74,7 +82,15 @@ class OpenStep:
         else:
             time = f"{now - self.since:.0f} s"
         what = f"{subject}: {self.state} {count}, {time}" if count else f"{subject}: {self.state} {time}"
-        return f"{what}: {step.reason}" if step.reason else what
+        return f"{what}: {shortened(step.reason)}" if step.reason else what
+
+
+def shortened(reason: str) -> str:
+    """A reason as the screen has it; records have all of it."""
+    # Imported here, as only a step that lasts or fails needs it.
+    from ....module_utils._objects.health.named_pods import in_short
+
+    return in_short(reason)
 
 
 def _count(step: Step) -> str:

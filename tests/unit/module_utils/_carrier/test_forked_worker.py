@@ -13,12 +13,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier import stop_cause
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.forked_worker import (
     ProcessLost,
     extend_time_limit,
     run_in_forked_worker,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.stop_cause import PLAYBOOK_END, SIGNAL
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress, report_step
 
@@ -76,6 +78,23 @@ def test_an_unexpected_error_is_returned_with_its_traceback() -> None:
     assert "in work" in result["exception"]
 
 
+@pytest.mark.parametrize("cause", [SIGNAL, PLAYBOOK_END])
+def test_the_cause_of_a_stop_reaches_it(monkeypatch: pytest.MonkeyPatch, cause: str) -> None:
+    monkeypatch.setattr(stop_cause, "_causes", [])
+
+    def work(_progress: Progress, cancelled: Cancelled) -> Result:
+        wait_for(cancelled)
+        return {"cause": stop_cause.stop_cause()}
+
+    def is_cancelled() -> bool:
+        # The process exists already, so that it can know of this only by the request to stop.
+        if cause == PLAYBOOK_END:
+            stop_cause.note_playbook_end()
+        return True
+
+    assert run_in_forked_worker(work, 60, ignore, cancelled=is_cancelled) == {"cause": cause}
+
+
 def test_the_wish_to_stop_reaches_it() -> None:
     def work(_progress: Progress, cancelled: Cancelled) -> Result:
         wait_for(cancelled)
@@ -93,7 +112,7 @@ def test_a_killed_worker_is_reported_at_once(number: signal.Signals, message: st
         os.kill(os.getpid(), number)
         return {}
 
-    with pytest.raises(ProcessLost, match=f"{message} after 0 seconds.*Run the playbook again"):
+    with pytest.raises(ProcessLost, match=rf"{message} after \d+ seconds.*Run the playbook again"):
         run_in_forked_worker(work, 60, ignore)
 
 
@@ -164,6 +183,25 @@ def test_a_worker_that_does_not_stop_is_ended_after_the_patience() -> None:
 
     with pytest.raises(ProcessLost, match="ended after it was asked to stop, and did not stop"):
         run_in_forked_worker(work, 60, ignore, cancelled=lambda: True, patience=0.2)
+
+
+def test_a_request_to_stop_that_comes_early_waits_until_the_worker_can_take_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    leave = os.setsid
+
+    def leave_late() -> None:
+        time.sleep(0.6)
+        leave()
+
+    monkeypatch.setattr(os, "setsid", leave_late)
+
+    def work(_progress: Progress, cancelled: Cancelled) -> Result:
+        while not cancelled():
+            time.sleep(0.05)
+        return {"msg": "it has stopped"}
+
+    assert run_in_forked_worker(work, 60, ignore, cancelled=lambda: True)["msg"] == "it has stopped"
 
 
 def test_a_worker_continues_after_the_end_of_its_parent(tmp_path: Path) -> None:

@@ -16,8 +16,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call 
     call_task_function,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import no_progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import ClusterHeld
 
 
 class Warned:
@@ -52,11 +54,17 @@ def test_the_function_gets_everything() -> None:
     assert called(function) == {"params": {"release": "x"}, "check": True, "diff": False}
 
 
-def test_a_deliberate_error_is_a_failed_result() -> None:
+@pytest.mark.parametrize(
+    ("error", "state"), [(LifecycleError, "failed"), (Unreachable, "unreachable"), (ClusterHeld, "held")]
+)
+def test_a_deliberate_error_is_a_failed_result_with_the_state_of_the_cluster(
+    error: type[LifecycleError], state: str
+) -> None:
     def function(_task: Task) -> Result:
-        raise LifecycleError("the volume can't grow")
+        raise error("the volume can't grow")
 
-    assert called(function) == {"failed": True, "changed": False, "msg": "the volume can't grow"}
+    expected = {"failed": True, "changed": False, "msg": "the volume can't grow", "state": state}
+    assert called(function) == expected
 
 
 def test_a_defect_is_not() -> None:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
@@ -15,6 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.own_objects import (
     LIFECYCLE_NAMESPACE,
+    own_manifest_problem,
     own_object_problem,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import ERRAND_KINDS
@@ -34,6 +37,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.recor
 
 from tests.cluster.paths import ROOT
 
+RBAC = "rbac.authorization.k8s.io"
 DEFINITIONS = (*RECORD_KINDS.definitions, *ERRAND_KINDS.definitions, *STORE_KINDS.definitions)
 ROLES = (RECORD_KINDS.viewers, *ERRAND_KINDS.roles, *STORE_KINDS.roles)
 SHIPPED = [
@@ -50,8 +54,8 @@ def of(crd: Object, namespace: str = "shop") -> Ref:
 
 
 def test_there_is_something_to_protect() -> None:
-    assert len(DEFINITIONS) == 11
-    assert len({role["metadata"]["name"] for role in (*ROLES, *SHIPPED)}) == 7
+    assert len(DEFINITIONS) == 12
+    assert len({role["metadata"]["name"] for role in (*ROLES, *SHIPPED)}) == 8
 
 
 @pytest.mark.parametrize("obj", [*DEFINITIONS, *ROLES, *SHIPPED], ids=lambda obj: obj["metadata"]["name"])
@@ -121,6 +125,56 @@ def test_objects_that_protect_runs_are_ours(ref: Ref) -> None:
 )
 def test_any_other_object_is_not_ours(ref: Ref) -> None:
     assert own_object_problem(ref) == ""
+
+
+def binding(role: str, name: str = "x") -> Object:
+    return {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": name},
+        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": role},
+    }
+
+
+def role(*rules: Any, kind: str = "ClusterRole") -> Object:
+    return {"apiVersion": f"{RBAC}/v1", "kind": kind, "metadata": {"name": "x"}, "rules": list(rules)}
+
+
+def rule(resource: str, *verbs: str, group: str = GROUP) -> Object:
+    return {"apiGroups": ["", group], "resources": ["pods", resource], "verbs": list(verbs)}
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        binding("kyma-lifecycle-approver"),
+        role(rule("approvals", "get", "create")),
+        role(rule("pods", "get"), rule("approvals", "*")),
+        role(rule("*", "delete")),
+    ],
+)
+def test_a_manifest_must_not_grant_the_right_to_approve(manifest: Object) -> None:
+    assert "grants the right to approve a ring" in own_manifest_problem(manifest)
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        binding("kyma-lifecycle-view"),
+        role(rule("approvals", "get", "list", "watch")),
+        role(rule("approvals", "create", group="example.com")),
+        role(rule("errands", "create", "delete")),
+        # Operators have such roles. The API server lets only an administrator grant them.
+        role({"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}),
+        role({"nonResourceURLs": ["/metrics"], "verbs": ["get"]}),
+        # The API server refuses them with its own reason.
+        role("approvals", None, {"apiGroups": None, "resources": 1, "verbs": [[]]}),
+        {**role(), "rules": "approvals"},
+        {**binding("x"), "roleRef": None},
+    ],
+)
+def test_a_manifest_may_grant_anything_else(manifest: Object) -> None:
+    assert own_manifest_problem(manifest) == ""
 
 
 def test_the_engine_of_the_example_can_be_part_of_a_release() -> None:

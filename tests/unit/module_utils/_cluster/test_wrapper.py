@@ -82,7 +82,17 @@ CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], Call]] = {
         {"bound_to": OBJECT, "seconds": 600},
         Call("token", "v1", "ServiceAccount", "deployer", "n"),
     ),
-    "logs": (("p", "n"), {"container": "c", "tail_lines": 3}, Call("logs", "v1", "Pod", "p", "n")),
+    "logs": (
+        ("p", "n"),
+        {
+            "container": "c",
+            "tail_lines": 3,
+            "limit_bytes": 9,
+            "since": "2026-11-27T00:00:00Z",
+            "timestamps": True,
+        },
+        Call("logs", "v1", "Pod", "p", "n"),
+    ),
     "exec": (
         ("p", "n", ["id"]),
         {"container": "c", "seconds": 5.0, "max_bytes": 10},

@@ -82,7 +82,7 @@ class Case:
         before: its deployed objects; nothing is deployed if there are none.
         after: its objects in the release.
         by_others: what others write in the meantime.
-        written_before: an object that a migration before writes.
+        written_before, written_after: an object that a migration before writes, or one after.
         policy: what the user allows.
     """
 
@@ -90,6 +90,7 @@ class Case:
     after: Sequence[Object]
     by_others: Sequence[Object] = ()
     written_before: Object | None = None
+    written_after: Object | None = None
     policy: Policy = field(default_factory=Policy)
 
 
@@ -106,6 +107,12 @@ CASES: Mapping[str, Case] = {
         FIRST,
         (config_map("colors", a="green"), *FIRST[1:]),
         written_before=placed(config_map("seen", by="it")),
+    ),
+    "upgrade between two migrations": Case(
+        (config_map("colors", a="red"),),
+        (config_map("colors", a="green"),),
+        written_before=placed(config_map("seen", by="it")),
+        written_after=placed(config_map("late", by="it")),
     ),
     "unchanged": Case(FIRST, FIRST),
     "drift by a person": Case(FIRST, FIRST, by_others=(placed(config_map("colors", a="mine")),)),
@@ -133,12 +140,13 @@ def prepared(case: Case) -> MemoryCluster:
 
 
 def migrating(case: Case, cluster: Cluster) -> Any:
-    """Migrations of a component: one before, if it writes anything."""
+    """Migrations of a component: one of each phase, if it writes anything."""
 
     def migrate(component: str, phase: Phase) -> Sequence[Mapping[str, Any]]:
-        if case.written_before is None or phase != Phase.PRE:
+        written = case.written_before if phase == Phase.PRE else case.written_after
+        if written is None:
             return []
-        cluster.with_field_manager("migration").apply(case.written_before)
+        cluster.with_field_manager("migration").apply(written)
         one = {"id": f"{component}/one", "phase": str(phase), "state": "done", "error": "", "evidence": ""}
         return [{**one, "fatal": False, "wrote": True, "blockers": []}]
 
@@ -160,14 +168,14 @@ def plan_of(case: Case, cluster: MemoryCluster) -> tuple[Done, str]:
     changes = RehearsedChanges(overlay)
     known = KnownState(inventories, is_recorded=False, live=read_metadata(cluster, inventories.values()))
     place = WorkContext(overlay, case.policy, migrating(case, overlay), known, is_rehearsal=True)
-    work = RehearsedWork(place, desired(case.after, cluster))
-    work.migrate(Phase.PRE)
+    origin = Origin(is_older=False, is_same=False, is_limited_to_changes=True)
+    work = RehearsedWork(place, desired(case.after, cluster), lambda _before: origin)
+    work.take_steps("pre")
     changes.take()
-    work.decide(Origin(is_older=False, is_same=False, is_limited_to_changes=True))
-    work.apply(work.objects)
+    work.take_steps("apply")
     intents = {ref_of(obj): obj for obj in work.objects}
     rehearsed = changes.take(intents, [one.ref for one in work.applied.applied if one.replaced])
-    work.migrate(Phase.POST)
+    work.take_steps("post")
     plan = work.plan(rehearsed)
     return Done(live_objects(overlay, case), account_of_plan(plan, rehearsed, work)), plan.selection
 
@@ -221,7 +229,7 @@ def done_by(
 
 def live_objects(cluster: Cluster, case: Case) -> dict[Ref, Object]:
     """The objects of a case without what differs by nature: the server's own fields, and the status."""
-    written = [case.written_before] if case.written_before else []
+    written = [one for one in (case.written_before, case.written_after) if one]
     candidates = [*desired(case.before, cluster).objects, *desired(case.after, cluster).objects, *written]
     live_by_ref: dict[Ref, Object] = {}
     for obj in candidates:
@@ -262,6 +270,18 @@ def test_a_change_to_the_run_alone_breaks_the_agreement(name: str, monkeypatch: 
     monkeypatch.setattr(ComponentRun, "apply", lambda self, objects: apply(self, list(objects)[1:]))
     planned, selection = plan_of(case, cluster)
     assert run_of(case, cluster, selection) != planned
+
+
+def test_a_plan_takes_the_steps_of_the_run_in_their_order() -> None:
+    case = CASES["upgrade between two migrations"]
+    cluster = prepared(case)
+    start = len(cluster.requests)
+    _planned, selection = plan_of(case, cluster)
+    rehearsed = [one.ref.name for one in cluster.requests[start:] if one.dry_run]
+    start = len(cluster.requests)
+    run_of(case, cluster, selection)
+    written = [one.ref.name for one in cluster.requests[start:] if one.writes and not one.ref.group]
+    assert rehearsed == written == ["seen", "colors", "late"]
 
 
 def test_a_plan_writes_nothing_and_reads_the_live_objects_of_inventories_only_once() -> None:

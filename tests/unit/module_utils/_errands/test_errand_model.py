@@ -97,6 +97,13 @@ def test_an_output_that_was_not_written_is_known_and_an_unknown_one_is_none() ->
         assert errand_from(obj).status.run == run
 
 
+def test_an_exit_code_of_0_is_not_taken_for_an_unknown_one() -> None:
+    for code in (None, 0, 3):
+        run = Run(1, RunReason.NOW, 1, "d", "j", MOMENT, outcome=JobOutcome(False, "x", exit_code=code))
+        obj = {**errand_object(), "status": status_fields(ErrandStatus(run=run))}
+        assert errand_from(obj).status.run == run
+
+
 def test_words_of_a_newer_version_hinder_no_reader() -> None:
     obj = errand_object(strategy="hourly", output={**one_file(), "from": "log"})
     obj["status"] = {"phase": "Hibernating", "run": {"reason": "Whim"}, "onceDigest": "abc"}

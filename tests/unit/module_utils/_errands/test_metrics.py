@@ -41,6 +41,7 @@ def test_outcomes_and_reconciliations_are_counted() -> None:
         'kyma_errands_errands{phase="Idle"}': 3,
         'kyma_errands_errands{phase="Running"}': 1,
         "kyma_errands_queue_length": 4,
+        "kyma_errands_failing_watches": 0,
         "kyma_errands_runs_started_total": 2,
         'kyma_errands_runs_ended_total{outcome="failed",reason="ContainerFailed"}': 1,
         'kyma_errands_runs_ended_total{outcome="failed",reason="RunLost"}': 1,

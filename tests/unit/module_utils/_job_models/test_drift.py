@@ -149,11 +149,13 @@ def test_a_label_of_ours_that_was_changed_is_drift() -> None:
     assert drift.field == 'metadata.labels["app.kubernetes.io/managed-by"]'
 
 
-def test_items_in_another_order_are_drift() -> None:
+@pytest.mark.parametrize(("value", "is_drift"), [("x", False), ("$(b)", True)])
+def test_variables_in_another_order_are_drift_if_one_uses_another(value: str, is_drift: bool) -> None:
     expected, obj = desired_object(), live()
     for one, names in ((expected, "ab"), (obj, "ba")):
-        container_of(one)["env"] = [{"name": name, "value": name} for name in names]
-    assert only(find_drift(expected, obj)).field == "spec.template.spec.containers[job].env"
+        container_of(one)["env"] = [{"name": name, "value": value} for name in names]
+    fields = [one.field for one in find_drift(expected, obj)]
+    assert fields == (["spec.template.spec.containers[job].env"] if is_drift else [])
 
 
 def test_a_word_of_a_command_has_its_place() -> None:

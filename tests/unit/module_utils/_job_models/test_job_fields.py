@@ -30,6 +30,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fie
     fields_of,
     is_same_json,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.kubernetes_fields import (
+    KUBERNETES_FIELDS,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -89,7 +92,8 @@ def test_extra_is_a_copy() -> None:
 
 
 def test_each_field_of_the_core_model_can_be_set() -> None:
-    assert {*FIELD_NAMES} == {*CoreJob.__dataclass_fields__} - {"key", "type", "given"}
+    own = {*CoreJob.__dataclass_fields__} - {"key", "type", "given", "kubernetes"}
+    assert {*FIELD_NAMES} == own | {*KUBERNETES_FIELDS}
 
 
 def test_the_defaults_are_those_of_the_release_and_else_the_current_ones(monkeypatch: Any) -> None:

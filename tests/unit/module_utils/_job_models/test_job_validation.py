@@ -15,6 +15,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fie
     core_job,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_validation import job_problems
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.kubernetes_fields import (
+    KUBERNETES_FIELDS,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.runtime_objects import (
     JOB_LABEL,
 )
@@ -42,6 +45,19 @@ COMMON: dict[str, Any] = {
     "suspend": True,
     "logs": {"stdout": "/data/out", "stderr": None},
     "emails": "onfailure",
+    "publish": True,
+    "requests": {"memory": "1Gi"},
+    "limits": {"example.com/gpu": "1"},
+    "volumes": [
+        {"path": "/tmp", "empty_dir": ""},
+        {"path": "/cache", "empty_dir": "1Gi", "name": "cache"},
+        {"path": "/cache/a", "sub_path": "a", "read_only": True, "name": "cache"},
+        {"path": "/etc/tool", "config_map": {"name": "tool", "items": []}},
+        {"hostPath": {"path": "/var/log"}},
+    ],
+    "image_pull_secrets": ["registry"],
+    "sidecars": [{"name": "proxy"}],
+    "store_labels": True,
 }
 RUNS: dict[str, Any] = {"retry": 3, "timeout": 0}
 GOOD: dict[str, dict[str, Any]] = {
@@ -71,7 +87,7 @@ def test_nothing_is_wrong_with_a_good_job(type: str) -> None:
 
 
 def test_together_the_good_jobs_have_all_fields() -> None:
-    assert {field for fields in GOOD.values() for field in fields} == {*FIELD_NAMES}
+    assert {field for fields in GOOD.values() for field in fields} == {*FIELD_NAMES} - {*KUBERNETES_FIELDS}
 
 
 @pytest.mark.parametrize("value", [{"memory": "", "cpu": ""}, {"command": ""}, {"env": {}}, {"logs": {}}])
@@ -119,7 +135,37 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("one-off", {"image": "a b"}, "image is 'a b'; use the name of a container image"),
     ("one-off", {"image": 5}, "image is 5; use"),
     ("one-off", {"image": "a\x1b"}, "image is 'a?'; use"),
-    ("one-off", {"command": ["a"]}, "command is ['a']; use a text"),
+    ("one-off", {"command": ["a", 1]}, "command is ['a', 1]; use a list of texts"),
+    ("one-off", {"command": ["a"], "logs": {"stdout": "/x"}}, "logs are set with a command of several words"),
+    ("one-off", {"command": "a", "args": ["b"]}, "args are set with a shell line; use a command of several"),
+    ("one-off", {"args": "b"}, "args is 'b'; use a list of texts"),
+    ("one-off", {"env": {"A": {"secretKeyRef": "a"}}}, "env.A names no source of its value; use a"),
+    ("one-off", {"requests": {"memory": "lots"}}, "requests.memory is 'lots'; use a quantity of 0 or more"),
+    ("one-off", {"limits": ["1Gi"]}, "limits is ['1Gi']; use a mapping of resources to quantities"),
+    ("one-off", {"volumes": {"claim": "a"}}, "volumes is {'claim': 'a'}; use a list of mappings"),
+    ("one-off", {"volumes": [{"path": "/x"}]}, "volumes[1] has no source; set one of claim"),
+    ("one-off", {"volumes": [{"path": "/", "claim": "a", "secret": "b"}]}, "volumes[1] has claim and secret"),
+    ("one-off", {"volumes": [{"path": "/x", "clam": "a"}]}, "volumes[1].clam is 'a'; use a mapping, or"),
+    ("one-off", {"volumes": [{"path": "/x", "claim": "A B"}]}, "volumes[1].claim is 'A B'; use the name"),
+    ("one-off", {"volumes": [{"path": "x", "secret": "a"}]}, "volumes[1].path is 'x'; use an absolute path"),
+    ("one-off", {"volumes": [{"name": "a"}]}, "volumes[1] has no path; set where the volume is mounted"),
+    ("one-off", {"volumes": [{"path": "/x", "claim": "a", "read_only": 1}]}, "volumes[1].read_only is 1"),
+    ("one-off", {"image_pull_secrets": "a"}, "image_pull_secrets is 'a'; use a list of texts"),
+    ("one-off", {"sidecars": [1]}, "sidecars is [1]; use a list of mappings, as Kubernetes has it"),
+    ("one-off", {"store_labels": "no"}, "store_labels is 'no'; use true or false"),
+    ("one-off", {"ttl": -1}, "ttl is -1; use a whole number from 0"),
+    ("one-off", {"restart_policy": "Always"}, "restart_policy is 'Always'; use one of Never, OnFailure"),
+    ("one-off", {"concurrency_policy": "Allow"}, "concurrency_policy is set, and only scheduled"),
+    ("one-off", {"pod_labels": {"a": 1}}, "pod_labels is {'a': 1}; use a mapping of texts to texts"),
+    ("one-off", {"affinity": []}, "affinity is []; use a mapping, as Kubernetes has it"),
+    ("one-off", {"labels": {"lifecycle.kyma-project.io/errand": "a"}}, "marks Jobs of errands; remove it"),
+    ("scheduled", {"strategy": {}}, "strategy is set, and only continuous jobs have it"),
+    ("continuous", {"service_type": "NodePort"}, "service_type is set without a Service; set port or"),
+    ("continuous", {"store_labels": False}, "selector is not set; without the labels of the store, set"),
+    ("continuous", {"selector": {"a": "b"}}, "selector is not among the pod_labels; set the same labels"),
+    ("continuous", {"selector": {}, "pod_labels": ["a"]}, "pod_labels is ['a']; use a mapping of texts"),
+    ("continuous", {"health_check": {"tcp": True}}, "health_check.tcp is set without a port; set port"),
+    ("continuous", {"health_check": {"command": "x"}}, "health_check.command is 'x'; use a list of texts"),
     ("one-off", {"command": "a\0"}, "use a text"),
     ("one-off", {"memory": "lots"}, "memory is 'lots'; use a quantity of 0 or more, such as 256Mi"),
     ("one-off", {"memory": True}, "memory is True; use a quantity"),
@@ -171,7 +217,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("continuous", {"port": 0}, "port is 0; use a whole number from 1 to 65535"),
     ("continuous", {"port": 65536}, "port is 65536; use"),
     ("continuous", {"port_protocol": "tcp"}, "port_protocol is 'tcp'; use one of TCP, UDP, SCTP"),
-    ("continuous", {"health_check": "x"}, "health_check is 'x'; use a mapping with either"),
+    ("continuous", {"health_check": "x"}, "health_check is 'x'; use a mapping with one of"),
     ("continuous", {"health_check": {}}, "health_check has neither script nor path"),
     ("continuous", {"health_check": {"script": "x", "path": "/"}, "port": 1}, "has both script and path"),
     ("continuous", {"health_check": {"script": 5}}, "health_check.script is 5; use a text"),
@@ -235,7 +281,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
         "what has a controller is no job of the store",
     ),
     ("one-off", {"comand": "x"}, "comand is no field; did you mean command?"),
-    ("one-off", {"xyz": "x"}, "xyz is no field; use one of command, image"),
+    ("one-off", {"xyz": "x"}, "xyz is no field; see the options of stored_job"),
 ]
 
 

@@ -20,6 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime
     runtime_objects,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.toolforge import (
+    lost_fields,
     toolforge_job,
     toolforge_resource,
 )
@@ -162,11 +163,11 @@ def test_the_older_form_of_a_script_health_check_is_the_same_field() -> None:
 
 
 @pytest.mark.parametrize("start", [("/bin/sh", "-c"), ("/bin/bash", "-c"), ("/bin/sh",), ()])
-def test_a_health_check_that_is_no_script_of_the_shell_stays_in_extra(start: tuple[str, ...]) -> None:
+def test_a_health_check_that_is_no_script_of_the_shell_is_its_words(start: tuple[str, ...]) -> None:
     obj = deployment("-e", *start)
     job = toolforge_job(obj)
     assert job
-    assert "health_check" not in fields_of(job)
+    assert fields_of(job)["health_check"] == {"command": [*start, "-e"]}
     [rebuilt] = runtime_objects(job)
     assert normal_form(rebuilt) == normal_form(obj)
 
@@ -296,3 +297,27 @@ def test_a_custom_resource_has_the_defaults_of_toolforge(image: Object, is_built
 def test_a_custom_resource_that_no_definition_can_describe_is_refused(obj: Object, problem: str) -> None:
     with pytest.raises(UnreadableJob, match=problem):
         toolforge_resource(obj)
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "lost"),
+    [
+        ("ContinuousJob", {"publish": True, "port": 8000, "emails": "all"}, []),
+        ("ContinuousJob", {"publish": {"path": "/a"}}, ["publish"]),
+        (
+            "ContinuousJob",
+            {"health_check": {"path": "/", "period": 5}, "port": 80, "retry": 2},
+            ["health_check.period", "retry"],
+        ),
+        (
+            "OneOffJob",
+            {"port": 8000, "colour": "red"},
+            ["colour", "port"],
+        ),
+        ("OneOffJob", {"port": None, "colour": "", "filelog": True, "filelog_stdout": "a"}, []),
+    ],
+)
+def test_each_field_that_an_import_cannot_store_is_named(kind: str, spec: Object, lost: list[str]) -> None:
+    obj = resource(kind, image=IMAGE, **spec)
+    assert lost_fields(obj) == lost
+    assert toolforge_resource(obj)[2].get("publish") == (spec.get("publish") is True or None)

@@ -15,6 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.configuration
     missing_keys,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.pod_references import PodReference
+from ansible_collections.kyma.lifecycle.plugins.module_utils._record_codec import from_record, to_record
 
 KEY = b"0123456789abcdef"
 OBJECT: dict[str, Any] = {
@@ -59,17 +60,16 @@ def test_keys_may_be_in_data_and_in_binary_data(keys: tuple[str, ...], missing: 
 def test_the_entry_of_an_object() -> None:
     entry = configuration_entry(PodReference("Secret", "x-v1"), OBJECT, KEY)
     assert entry == ConfigurationEntry("Secret", "x-v1", "x-v3", "u1", "7", data_digest(OBJECT, KEY))
-    assert ConfigurationEntry.from_dict(entry.to_dict()) == entry
+    assert from_record(ConfigurationEntry, to_record(entry)) == entry
     assert "MQ==" not in str(entry)
 
 
 def test_the_entry_of_an_optional_one_that_does_not_exist() -> None:
     entry = configuration_entry(PodReference("ConfigMap", "c", is_optional=True), None, KEY)
     assert entry == ConfigurationEntry("ConfigMap", "c", "c")
-    assert ConfigurationEntry.from_dict(entry.to_dict()) == entry
+    assert from_record(ConfigurationEntry, to_record(entry)) == entry
 
 
 def test_an_entry_of_a_status_that_lacks_fields() -> None:
-    assert ConfigurationEntry.from_dict({"kind": "Secret", "name": "s", "uid": None}) == ConfigurationEntry(
-        "Secret", "s", "s"
-    )
+    read = from_record(ConfigurationEntry, {"kind": "Secret", "name": "s", "uid": None})
+    assert read == ConfigurationEntry("Secret", "s", "s")

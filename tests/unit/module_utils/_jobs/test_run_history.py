@@ -11,6 +11,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.run_history i
     history_entry,
     with_run,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._record_codec import from_record
 
 DONE = JobOutcome(
     True, COMPLETED, exit_code=0, started="2026-11-25T00:00:00Z", finished="2026-11-25T00:01:00Z"
@@ -29,11 +30,11 @@ def test_an_entry_has_the_outcome_and_what_is_added() -> None:
         "finished": "2026-11-25T00:01:00Z",
         "trigger": "now",
     }
-    assert JobOutcome.from_dict(entry) == DONE
+    assert from_record(JobOutcome, entry) == DONE
 
 
 def test_an_outcome_of_a_status_that_lacks_fields() -> None:
-    assert JobOutcome.from_dict({"succeeded": "yes", "exitCode": None}) == JobOutcome(False, "")
+    assert from_record(JobOutcome, {"succeeded": "yes", "exitCode": None}) == JobOutcome(False, "")
 
 
 def test_the_newest_are_first_and_their_number_is_bounded() -> None:

@@ -30,9 +30,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_write
     remove_versions,
     write_version,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.versioned_secrets import (
-    versioned_secret_object,
-)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Request,
@@ -387,15 +384,7 @@ def test_a_version_is_immutable_and_belongs_to_its_owner() -> None:
     secret = cluster.get("v1", "Secret", "x-v1", NAMESPACE)
     assert secret is not None
     assert secret["metadata"]["ownerReferences"] == [owner]
-    expected = versioned_secret_object(
-        namespace=NAMESPACE,
-        base="x",
-        version=1,
-        data=CONTENT.data,
-        labels=CONTENT.labels,
-        annotations=CONTENT.annotations,
-        source=CONTENT.source,
-    )
+    expected = CONTENT.as_version(1)
     assert {key: secret[key] for key in ("data", "immutable", "type")} == {
         key: expected[key] for key in ("data", "immutable", "type")
     }

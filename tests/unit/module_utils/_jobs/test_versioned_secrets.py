@@ -9,6 +9,7 @@ import base64
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_writer import VersionContent
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.versioned_secrets import (
     SECRET_KIND_LABEL,
     SECRET_VERSION_LABEL,
@@ -20,7 +21,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.versioned_sec
     split_versioned_name,
     surplus_versions,
     versioned_name,
-    versioned_secret_object,
 )
 
 MARKED = {SECRET_KIND_LABEL: "versionedSecret", SECRET_VERSION_LABEL: "1"}
@@ -35,7 +35,7 @@ def versions(*numbers: int, base: str = "x") -> list[SecretVersion]:
 
 
 def secret(number: int = 1, **content: Any) -> dict[str, Any]:
-    return versioned_secret_object(namespace="shop", base="x", version=number, data={"a": "1"}, **content)
+    return VersionContent("shop", "x", {"a": "1"}, **content).as_version(number)
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.diff import manifest_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
@@ -106,6 +109,32 @@ def test_migrations_after_are_rehearsed_without_the_old_manager() -> None:
     ended = someone.manage(channel="fast")
     assert not ended.get("failed"), ended["msg"]
     assert [one["state"] for one in ended["migrations"]] == ["not_needed"]
+
+
+class KeepsTheOldManager(ClusterWrapper):
+    """A cluster with a webhook that refuses to delete the manager of the first version."""
+
+    def _through(self, call: Call, ask: Callable[[], T]) -> T:
+        if call.verb == "delete" and call.name == "nats":
+            raise Invalid("delete Deployment nats", status=422, api_message="a webhook refuses it")
+        return ask()
+
+
+def test_an_upgrade_that_cannot_remove_the_old_manager_changes_no_object() -> None:
+    definition, manager, settings = manifest("2.0.0")
+    other = {**manager, "metadata": {**manager["metadata"], "name": "nats-operator"}}
+    catalog = catalog_of(manifest("1.0.0"), [definition, other, settings])
+    cluster = healthy_cluster()
+    someone = User(cluster, ModuleMaterialsOfTest(release("2.9", {}), catalog=catalog))
+    assert not someone.manage(channel="regular").get("failed")
+    someone.cluster = KeepsTheOldManager(cluster)
+    start = len(cluster.requests)
+    for check_mode in (True, False):
+        refused = someone.manage(channel="fast", check_mode=check_mode)
+        assert refused["failed"], check_mode
+        assert "a webhook refuses it" in refused["msg"]
+    written = {one.ref.kind for one in cluster.requests[start:] if one.writes}
+    assert written == {"Lease", "Module"}, "only our own records"
 
 
 def test_the_plan_shows_the_default_configuration_as_it_is_created() -> None:

@@ -16,7 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modules import read_module_records
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import hold, module
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
     Migration,
@@ -103,6 +103,14 @@ def test_migrations_run_before_and_after_the_module_of_their_name() -> None:
         "nats/after": "done",
     }
     assert not someone.manage(channel="fast")["changed"]
+
+
+def test_modules_of_a_held_cluster_are_left_alone() -> None:
+    someone = user()
+    someone.manage()
+    someone.task(hold.DEFINITION, reason="an audit")
+    assert someone.manage(channel="fast")["state"] == "held"
+    assert someone.module_record.installed_version == "1.0.0"
 
 
 def test_a_migration_that_fails_before_keeps_the_version_that_runs() -> None:

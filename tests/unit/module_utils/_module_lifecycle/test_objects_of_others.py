@@ -22,7 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
     rewrite_inventory,
 )
 
-from tests.support.driver import config_map, deployment
+from tests.support.driver import config_map, crd, custom, deployment
 from tests.support.memory_modules import (
     CATALOG,
     NAMESPACE,
@@ -94,6 +94,27 @@ def test_an_object_that_was_added_to_the_record_stays_and_is_named() -> None:
     assert someone.cluster.get("v1", "ConfigMap", "theirs", NAMESPACE)
     assert someone.cluster.get(*DEPLOYMENT, "web", NAMESPACE)
     assert any("ConfigMap kyma-system/theirs" in one and "kubectl" in one for one in result["warnings"])
+
+
+def test_resources_whose_definition_was_added_to_the_record_stay_and_are_named() -> None:
+    someone = adopted()
+    definition = crd("Certificate", "others.example.com")
+    by_kubectl(someone, definition, custom("Certificate", "theirs", "others.example.com"))
+    add_to_inventory(someone, definition)
+    result = someone.manage(state="absent", delete_resources=True)
+    assert result["failed"]
+    assert "whose definition kyma.lifecycle has not written" in result["msg"]
+    assert "Certificate kyma-system/theirs" in result["msg"]
+    assert someone.cluster.get("others.example.com/v1", "Certificate", "theirs", NAMESPACE)
+    assert someone.cluster.get(*DEPLOYMENT, "nats", NAMESPACE)
+
+
+def test_resources_of_an_adopted_definition_are_deleted_on_request() -> None:
+    someone = adopted()
+    by_kubectl(someone, custom("Nats", "theirs"))
+    result = someone.manage(state="absent", delete_resources=True)
+    assert not result.get("failed"), result["msg"]
+    assert someone.cluster.get(*DEPLOYMENT, "nats", NAMESPACE) is None
 
 
 def test_nothing_of_an_adopted_module_goes_where_no_manifest_says_what_belongs_to_it() -> None:

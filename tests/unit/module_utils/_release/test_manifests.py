@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import (
     ManifestCollection,
@@ -61,6 +63,22 @@ def test_hooks_are_left_out_and_named() -> None:
     collection = collected(hook("helm.sh/hook: pre-upgrade, post-install"))
     assert collection.objects == []
     assert collection.hooks == ["Job j (pre-upgrade, post-install)"]
+
+
+ODD = "A\n- forged\x1b[31m\u202e"
+
+
+@pytest.mark.parametrize("place", ["apiVersion", "kind", "name", "namespace", "hook", "duplicate"])
+def test_an_odd_text_forges_no_line_and_is_no_command_for_a_terminal(place: str) -> None:
+    odd = {"hook": "pre-install", "name": "a"} | {place: ODD}
+    obj = {"apiVersion": odd.get("apiVersion", "v1"), "kind": odd.get("kind", "ConfigMap")}
+    annotations = {"helm.sh/hook": odd["hook"]} if place == "hook" else {}
+    meta = {"name": odd["name"], "namespace": odd.get("namespace", "b"), "annotations": annotations}
+    text = json.dumps({**obj, "metadata": meta, "data": {"twice": "1", ODD: "2"}})
+    collection = collected(text.replace('"twice"', json.dumps(ODD)) if place == "duplicate" else text)
+    said = [*map(str, collection.problems), *collection.hooks, *collection.warnings]
+    assert len(said) == 1
+    assert said[0].isprintable()
 
 
 @pytest.mark.parametrize("phase", ["test", "test-success", "test-failure"])

@@ -17,7 +17,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation 
     CancellationCheck,
     Grace,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease_session as working
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import HeldLease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import current_user
@@ -30,7 +29,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
 )
 
-from tests.support.clock import Clock as PassingTime
+from tests.support.clock import let_leases_expire
 from tests.support.driver import Deployer, FakeMaterials, deployer, deployment, healthy_cluster, release
 
 
@@ -43,10 +42,8 @@ class Clock:
 
 @pytest.fixture(autouse=True)
 def expiry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever waits until the lease of a run that was cut off has expired lets the time pass."""
-    passing = PassingTime()
-    monkeypatch.setattr(working, "boot_clock", passing.monotonic)
-    monkeypatch.setattr(working, "time", passing)
+    """Leases of runs that were cut off expire at once."""
+    let_leases_expire(monkeypatch)
 
 
 def one_after_the_other() -> Deployer:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_result import complete_result
 
-from tests.support.result_schema import schema_problems
+from tests.support.result_schema import check_result, schema_problems
 
 TOOK = {
     "seconds": 0.5,
@@ -45,6 +45,13 @@ def test_the_result_of_a_task_that_applies_a_plan_has_its_release_and_its_durati
     assert (completed["previous"], completed["version"], completed["run"]) == ("2.9", "2.10", "r-1")
     assert [(row["kind"], row["seconds"]) for row in completed["durations"]] == [("plan", 0.5)]
     assert completed["failures"] == ["no answer"]
+
+
+def test_a_task_that_did_not_end_has_the_seconds_so_far() -> None:
+    failed = {"changed": False, "failed": True, "msg": "no answer", "seconds": 4.0}
+    completed = complete_result(failed, "staging", PLAN, "r-1")
+    assert completed["seconds"] == 4.0
+    check_result(completed)
 
 
 def test_values_that_a_task_returns_itself_stay_unchanged() -> None:

@@ -7,27 +7,25 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import (
     NEVER_BEGAN,
     NEVER_ENDED,
+    NEVER_RAN,
     NO_REASON,
     NOT_BEGUN_YET,
     REASONED_STATES,
     STATES,
-    UNENDED_STATES,
     ClusterState,
     attempt_of_result,
     attempt_of_run,
     cluster_state,
-    state_of_error,
+    is_out,
     state_of_task,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import ClusterHeld
 
 from tests.support.result_schema import SCHEMA
 
@@ -39,8 +37,9 @@ def result(state: str, seconds: float = 1.0, **more: Any) -> dict[str, Any]:
     return {"cluster": "one", "state": state, "seconds": seconds, "failures": [], **more}
 
 
-def merged(*results: dict[str, Any], is_over: bool = True) -> ClusterState:
-    return cluster_state("one", [attempt_of_result(one) for one in results], is_over=is_over)
+def merged(*results: dict[str, Any], is_over: bool = True, ends: bool = False) -> ClusterState:
+    attempts = [replace(attempt_of_result(one), ends_with_playbook=ends) for one in results]
+    return cluster_state("one", attempts, is_over=is_over)
 
 
 def test_the_schema_has_the_list_of_states_and_those_with_a_reason() -> None:
@@ -80,14 +79,16 @@ def test_a_state_has_its_first_reason_or_none(
 
 
 @pytest.mark.parametrize(("before", "after"), list(itertools.product(STATES, repeat=2)))
-@pytest.mark.parametrize("is_over", [True, False])
-def test_the_state_after_two_tasks(before: str, after: str, is_over: bool) -> None:
-    last = before if after == "unchanged" and before not in UNENDED_STATES else after
-    expected = "cancelled" if last == "running" and is_over else last
+@pytest.mark.parametrize(("is_over", "ends"), list(itertools.product([True, False], repeat=2)))
+def test_the_state_after_two_tasks(before: str, after: str, is_over: bool, ends: bool) -> None:
+    last = before if (before, after) == ("succeeded", "unchanged") else after
+    over = {"running": "cancelled", "planned": "not started"} if is_over and ends else {}
+    expected = over.get(last, last)
     whole = merged(
         result(before, failures=["first"], previous="2.9", version="2.10"),
         result(after, failures=["second"]),
         is_over=is_over,
+        ends=ends,
     )
     assert (whole.state, whole.previous, whole.version) == (expected, "2.9", "2.10")
     assert bool(whole.reason) == (expected in REASONED_STATES)
@@ -113,15 +114,27 @@ def test_releases_on_the_way_are_one_state() -> None:
     assert merged(*first, *second, failed) == expected
 
 
-@pytest.mark.parametrize("before", ["succeeded", "failed"])
-def test_nothing_to_do_after_a_run_leaves_its_state(before: str) -> None:
-    whole = merged(result(before, 3.0), result("unchanged", 0.5))
-    assert (whole.state, whole.seconds) == (before, 3.0)
+def test_nothing_to_do_after_a_run_leaves_its_state() -> None:
+    whole = merged(result("succeeded", 3.0), result("unchanged", 0.5))
+    assert (whole.state, whole.seconds) == ("succeeded", 3.0)
 
 
-def test_a_run_without_an_end_was_cancelled() -> None:
-    whole = merged(result("planned"), result("running"))
-    assert (whole.state, whole.reason) == ("cancelled", NEVER_ENDED)
+def test_nothing_to_do_after_a_failure_is_the_last_word() -> None:
+    whole = merged(result("unreachable", 3.0, failures=["no answer"]), result("unchanged", 0.5))
+    assert (whole.state, whole.seconds, whole.reason) == ("unchanged", 3.5, "")
+
+
+@pytest.mark.parametrize(
+    ("last", "state", "reason"),
+    [("running", "cancelled", NEVER_ENDED), ("planned", "not started", NEVER_RAN)],
+)
+def test_work_that_ends_with_the_playbook_has_not_ended_well(last: str, state: str, reason: str) -> None:
+    whole = merged(result("planned"), result(last), ends=True)
+    assert (whole.state, whole.reason) == (state, reason)
+
+
+def test_a_task_in_the_background_is_running() -> None:
+    assert state_of_task({"ansible_job_id": "j1", "started": True, "finished": False}) == "running"
 
 
 def test_a_later_task_that_fails_counts_with_the_release_of_the_deployment() -> None:
@@ -131,12 +144,22 @@ def test_a_later_task_that_fails_counts_with_the_release_of_the_deployment() -> 
 
 
 @pytest.mark.parametrize(
-    ("error", "state"),
+    ("states", "expected"),
     [
-        (Unreachable("no answer"), "unreachable"),
-        (ClusterHeld("by alice"), "held"),
-        (LifecycleError("no such release"), "failed"),
+        ([], False),
+        (["held"], True),
+        (["unreachable"], True),
+        (["planned", "unreachable"], True),
+        (["failed"], False),
+        (["refused"], False),
+        (["planned", "running", "unreachable"], False),
+        (["planned", "running", "succeeded", "unreachable"], False),
+        (["planned", "running", "succeeded", "held"], True),
+        (["unreachable", "unchanged"], False),
+        (["held", "failed"], False),
     ],
 )
-def test_held_and_unreachable_are_not_the_same_as_failed(error: LifecycleError, state: str) -> None:
-    assert state_of_error(error) == state
+def test_a_cluster_is_out_if_it_is_held_or_did_not_answer_from_the_start(
+    states: list[str], *, expected: bool
+) -> None:
+    assert is_out([ClusterState("one", state=state) for state in states]) is expected

@@ -28,3 +28,10 @@ def test_the_table_has_a_line_of_sums_and_reasons_that_fit() -> None:
         "asia     -     -     not started        -  not yet",
         "4 clusters: 1 succeeded, 1 failed, 1 unreachable, 1 not started",
     ]
+
+
+def test_the_first_reason_is_that_of_the_pod_and_not_cut_before_it() -> None:
+    workload = f"component cart: Deployment shop/cart: {'not all replicas are available and ' * 4}"
+    reason = f"{workload}; pod cart-6dc5479cf5-4pffp, container main: CrashLoopBackOff after 5 restarts"
+    (_head, row, _sums) = render_clusters([ClusterState("eu", state="failed", reason=reason)])
+    assert row.endswith("component cart: CrashLoopBackOff after 5 restarts")

@@ -25,7 +25,7 @@ def test_a_component_has_its_recorded_state_and_one_without_an_outcome_was_not_s
     outcome = ComponentOutcome("app", state, error=error, owner_kind=kind).as_result()
     expected = {"app": ComponentState("app", state, error, kind)}
     if "late" in names:
-        expected["late"] = ComponentState("late", "not started")
+        expected["late"] = ComponentState("late", "not started", "the run ended before it")
     assert component_states([outcome], names) == expected
     assert expected["app"].label == f"{kind} app"
 

@@ -57,10 +57,24 @@ def test_failures_of_a_run_name_causes_before_components_that_never_started() ->
     ]
 
 
-def test_short_failures_of_a_run_have_no_reasons() -> None:
+def test_the_first_failure_is_the_one_that_failed_first() -> None:
+    late, early = "2026-11-27T04:19:20.016Z", "2026-11-27T04:19:04.474Z"
+    status = record(
+        crash={"state": FAILED, "error": "it crashes", "finished_at": late},
+        migrate={"state": FAILED, "error": "no table", "finished_at": early},
+    )
+    assert run_problems(status)[:2] == ["component migrate: no table", "component crash: it crashes"]
+    outcomes = [
+        ComponentOutcome("crash", FAILED, error="it crashes", finished_at=late),
+        ComponentOutcome("migrate", FAILED, error="no table", finished_at=early),
+    ]
+    assert outcome_problems(outcomes)[0] == "component migrate failed: no table"
+
+
+def test_short_failures_of_a_run_have_no_reasons_that_their_tasks_have() -> None:
     assert failures_in_short(RECORD) == [
         "component checkout failed: its task says why",
-        "never started: frontend, backend, late",
+        "never started: frontend, backend, late (it needs checkout, which failed)",
     ]
 
 
@@ -80,9 +94,15 @@ def test_short_failures_name_cancellations_migrations_and_modules() -> None:
         "migration global/a failed: its task says why",
         "module one was cancelled: its task says why",
         "migration one/c: its process ended in the middle of it",
-        "never started: two, global/d",
+        "never started: two, global/d (the run ended before it)",
     ]
     assert run_problems({"spec": {"components": ["two"]}, "status": status})[-2:] == [
         "migration one/c: its process ended in the middle of it",
-        "never started: two, global/d",
+        "never started: two, global/d (the run ended before it)",
     ]
+
+
+def test_a_migration_that_was_not_started_has_its_reason() -> None:
+    skipped = {"component": "global", "fatal": True, "state": "skipped", "error": "global/a did not succeed"}
+    never = "never started: global/d (global/a did not succeed)"
+    assert run_problems({"spec": {}, "status": {"migrations": {"global/d": skipped}}}) == [never]

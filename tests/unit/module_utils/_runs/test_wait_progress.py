@@ -83,7 +83,7 @@ def test_a_current_object_is_no_longer_the_reason() -> None:
 def test_a_change_without_a_meaning_for_people_is_no_detail() -> None:
     wait = Wait()
     wait.progress.note_change(
-        ref("checkout"), progressing(NOT_OBSERVED, "its controller has not seen it yet")
+        ref("checkout"), progressing(NOT_OBSERVED, "it has no status from its controller yet")
     )
     [(detail, step)] = wait.reports
     assert detail == ""

@@ -222,10 +222,9 @@ def test_an_unset_field_stays_unset_when_another_field_drifts(cluster: MemoryClu
 def test_a_drift_that_no_field_can_say_is_refused_by_a_flip_too(cluster: MemoryCluster) -> None:
     job = job_of("web")
     roll_out(cluster, job)
-    patch_runtime(cluster, job, {"spec": {"template": {"spec": {"hostNetwork": True}}}}, manager="kubectl")
-    assert only(cluster).fields["extra"] == {
-        "Deployment": {"spec": {"template": {"spec": {"hostNetwork": True}}}}
-    }
+    other = {"spec": {"template": {"spec": {"schedulerName": "mine"}}}}
+    patch_runtime(cluster, job, other, manager="kubectl")
+    assert only(cluster).fields["extra"] == {"Deployment": other}
     assert len(list_differences(read(cluster))) == 1
 
 

@@ -15,6 +15,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models import 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import CoreJob, JobType
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.drift import DriftedField
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import core_job
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.runtime_objects import (
+    runtime_objects,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
     DEFINITION_KINDS,
     StoredDefinition,
@@ -30,7 +33,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._store import job_s
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.job_state import (
     JobState,
     definition_state,
-    expected_objects,
     is_missing,
     is_outdated,
     job_drift,
@@ -166,8 +168,8 @@ def test_a_new_default_makes_jobs_outdated_and_lets_none_drift(
     definition = read(cluster, job)[0]
     assert is_outdated(definition)
     assert drift(cluster, job) == ()
-    assert memory(expected_objects(definition)[0]) == "512Mi"
-    assert memory(expected_objects(definition, newest)[0]) == "1Gi"
+    assert memory(runtime_objects(definition.job, definition.release)[0]) == "512Mi"
+    assert memory(runtime_objects(definition.job, newest)[0]) == "1Gi"
     assert not is_outdated(read(cluster, own)[0])
 
 

@@ -45,6 +45,8 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     Request,
 )
 
+from tests.support.played_errands import NAMESPACE, PlayedErrands
+
 FORBIDDEN = api_error("do it", 403, {"reason": "Forbidden", "message": "you may not do it"})
 TEMPLATE: Object = {"spec": {"template": {"spec": {"containers": [{"name": "main", "image": "busybox"}]}}}}
 ONE: dict[str, Any] = {"name": "backup", "namespace": "default", "template": TEMPLATE}
@@ -291,3 +293,44 @@ def test_the_check_of_a_run_with_a_secret_writes_nothing_and_shows_the_run(clust
     rehearsed = call(cluster, reconcile_errands.DEFINITION, check=True)
     assert rehearsed["errands"][0]["steps"] == ["record phase Running of run 1", "create Job backup-1"]
     assert [one for one in cluster.requests if one.writes] == []
+
+
+def failed_errand() -> PlayedErrands:
+    """A cluster with the errand of :data:`ONE`, which has run once and failed."""
+    played = PlayedErrands()
+    played.cluster.on_write(establish)
+    ERRAND_KINDS.install(played.cluster)
+    options = {**ONE, "namespace": NAMESPACE, "trigger": "once", "wait": False}
+    assert not call(played.cluster, **options).get("failed")
+    played.writes_output(None, exit_code=3)
+    played.settle("backup")
+    return played
+
+
+def test_the_message_of_a_failed_errand_ends_with_its_log_on_request() -> None:
+    played = failed_errand()
+    pod = played.pod()["metadata"]["name"]
+    played.cluster.set_log(pod, NAMESPACE, "starting\ndisk full\n", "main")
+    options = {**ONE, "namespace": NAMESPACE, "trigger": "once"}
+    silent = call(played.cluster, **options)
+    assert (silent["failed"], silent["logs"]) == (True, [])
+    assert "disk full" not in silent["msg"]
+    assert not [one for one in played.cluster.requests if one.verb == "logs"]
+    for name in ("show_logs", "logs"):
+        shown = call(played.cluster, **options, **{name: True})
+        lines = ["starting", "disk full"]
+        assert shown["logs"] == [{"pod": pod, "container": "main", "lines": lines, "problem": ""}]
+        end = f"The last lines of container main of Pod {pod}:\n  starting\n  disk full"
+        assert shown["msg"] == f"{silent['msg']}\n{end}"
+
+
+def test_to_follow_a_log_that_is_not_shown_is_refused(cluster: MemoryCluster) -> None:
+    failed = call(cluster, **ONE, follow=True)
+    assert failed["msg"] == "follow shows logs, and show_logs is false. Set show_logs: true"
+    assert [one for one in cluster.requests if one.writes] == []
+
+
+def test_no_role_of_errands_reads_logs() -> None:
+    resources = {name for role in ERRAND_KINDS.roles for rule in role["rules"] for name in rule["resources"]}
+    assert "pods" in resources
+    assert "pods/log" not in resources

@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import threading
+import time
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -32,7 +34,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
     INSTALL_COMMAND,
     MANAGER_ROLE,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._store import pod_refusals
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress, no_progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store import job_logs, pod_refusals
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.snapshot import read_snapshot
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import (
     SourceOfTruth,
@@ -62,6 +65,7 @@ from tests.support.job_store import (
     roll_out,
     store_cluster,
 )
+from tests.support.played_jobs import ContainerRun, PlayedJobs
 from tests.support.single_rights import LimitedCluster, single_rights
 
 FORBIDDEN = api_error("do it", 403, {"reason": "Forbidden", "message": "you may not do it"})
@@ -78,6 +82,7 @@ def call(
     check: bool = False,
     diff: bool = False,
     stops_after: int = 1000,
+    progress: Progress = no_progress,
     **options: Any,
 ) -> Result:
     arguments = validate(definition, options, definition.function.__name__)
@@ -92,7 +97,7 @@ def call(
         definition,
         arguments.params,
         materials=ShippedMaterials(None),
-        progress=lambda _subject, _state, _detail="", _step=None: None,
+        progress=progress,
         cancelled=cancelled,
         check_mode=check,
         diff=diff,
@@ -439,7 +444,7 @@ def test_the_next_step_brings_a_missing_definition_back(installed: MemoryCluster
     assert not call(installed, job_store.DEFINITION)["changed"]
     assert not call(installed, stored_job_import.DEFINITION).get("failed")
     (listed,) = call(installed, stored_job_info.DEFINITION)["jobs"]
-    assert (listed["name"], listed["storage_version"]) == ("web", 3)
+    assert (listed["name"], listed["storage_version"]) == ("web", 4)
 
 
 def test_a_flip_is_judged_by_complete_lists(installed: MemoryCluster) -> None:
@@ -765,8 +770,39 @@ def test_a_job_that_cannot_be_imported_is_a_line_and_stops_no_other(cluster: Mem
     assert not done.get("failed")
     assert done["imported"] == ["shop/web"]
     (line,) = done["unreadable"]
-    assert line.startswith(f"apps/Deployment shop/{name}: ") or name in line
+    assert name in line
     assert line in done["lines"]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        None,
+        7,
+        {},
+        {"template": "text"},
+        {"template": {"spec": []}},
+        {"template": {"spec": {"containers": "text"}}},
+        {"template": {"spec": {"containers": [1, None]}}},
+        {"template": {"spec": {"containers": [{"env": {"A": 1}, "volumeMounts": 7}]}}},
+    ],
+    ids=str,
+)
+def test_an_object_of_any_shape_stops_no_import(cluster: MemoryCluster, spec: Any) -> None:
+    meta = {"namespace": "shop", "labels": {"team": "a"}}
+    for api_version, kind, own in (
+        ("apps/v1", "Deployment", spec),
+        ("batch/v1", "Job", spec),
+        ("batch/v1", "CronJob", {"schedule": 5, "jobTemplate": {"spec": spec}}),
+    ):
+        name = {**meta, "name": f"odd-{kind.lower()}"}
+        cluster.seed({"apiVersion": api_version, "kind": kind, "metadata": name, "spec": own})
+    create_runtime(cluster, job_of("web"))
+    done = call(cluster, stored_job_import.DEFINITION)
+    assert not done.get("failed"), done
+    assert "shop/web" in done["imported"]
+    named = [one for one in (*done["imported"], *done["unreadable"]) if "odd-" in one]
+    assert len(named) == 3, done
 
 
 def test_a_refused_definition_is_a_line(cluster: MemoryCluster) -> None:
@@ -818,7 +854,7 @@ def test_old_definitions_are_rewritten_only_if_that_is_asked_for(cluster: Memory
     assert (done["rewritten"], done["unchanged"], len(done["diff"])) == (["shop/web"], 0, 1)
     definition = definition_of(cluster, "web")
     assert definition is not None
-    assert definition["metadata"]["labels"]["lifecycle.kyma-project.io/storage-version"] == "3"
+    assert definition["metadata"]["labels"]["lifecycle.kyma-project.io/storage-version"] == "4"
     assert definition["spec"]["resources"] == {"memory": "256Mi"}
     assert definition["spec"]["stranger"] == {"a": 1}
     assert not call(cluster, stored_job_import.DEFINITION, rewrite=True)["changed"]
@@ -855,7 +891,7 @@ def test_custom_resources_of_toolforge_are_imported(cluster: MemoryCluster) -> N
                 "apiVersion": "jobs-api.toolforge.org/v1",
                 "kind": "ScheduledJob",
                 "metadata": {"name": name, "namespace": "shop"},
-                "spec": {**spec, "image": image, "publish": name == "nightly"},
+                "spec": {**spec, "image": image, "publish": name == "nightly", "expose": "x"},
             }
         )
     create_runtime(cluster, job_of("nightly", JobType.SCHEDULED, namespace="cart"))
@@ -865,10 +901,11 @@ def test_custom_resources_of_toolforge_are_imported(cluster: MemoryCluster) -> N
     (line,) = done["unreadable"]
     assert "corrupt" in line
     (warning,) = done["warnings"]
-    assert "shop/nightly: publish is not imported" in warning
+    assert "shop/nightly: expose is not imported" in warning
     assert call(cluster, stored_job_import.DEFINITION)["counters"][-1]["only_in_storage"] == 0
     (listed,) = call(cluster, stored_job_info.DEFINITION, namespaces=["shop"])["jobs"]
     assert (listed["fields"]["schedule"], listed["fields"]["retry"]) == ("36 6 * * *", 1)
+    assert listed["fields"]["publish"] is True
     assert (listed["state"], listed["reason"]) == ("missing", "NotRolledOut")
     assert not call(cluster, stored_job_import.DEFINITION)["changed"]
     loaded = call(
@@ -1024,3 +1061,80 @@ def test_an_import_of_some_labels_takes_no_name_of_a_job_with_others(cluster: Me
     assert done["imported"] == []
     [line] = done["unreadable"]
     assert "A scheduled job that the label selector leaves out has the same name" in line
+
+
+# Logs.
+
+
+def play_runs(cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch, exit_code: int | None) -> None:
+    """Let the container of each run print a line, and end while the task waits."""
+    played = PlayedJobs(cluster)
+    played.runs["job"] = ContainerRun(exit_code)
+
+    def tick(_seconds: float) -> None:
+        for name in played.started:
+            cluster.set_log(name, "shop", "disk full\n", "job")
+        played.tick()
+
+    monkeypatch.setattr(job_logs, "time", SimpleNamespace(monotonic=time.monotonic, sleep=tick))
+
+
+def test_a_run_that_is_followed_and_fails_fails_the_task_with_its_log(
+    cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    once = {"type": "one-off", "image": "busybox:1", "name": "once", "namespace": "shop"}
+    assert call(cluster, **{**BACKUP, "namespace": "shop"})["logs"] == []
+    play_runs(cluster, monkeypatch, 3)
+    logs = {"show_logs": True, "follow": True}
+    restarted = {"name": "backup", "namespace": "shop", "state": "restarted"}
+    for name, options in (("once", once), ("backup", restarted)):
+        failed = call(cluster, **options, **logs)
+        [log] = failed["logs"]
+        assert (log["namespace"], log["name"], log["container"]) == ("shop", name, "job")
+        assert (log["lines"], log["problem"], failed["jobs"][0]["changed"]) == (["disk full"], "", True)
+        assert (
+            f"shop/{name}: its run failed: ContainerFailed: Container job exited with code 3."
+            in failed["msg"]
+        )
+        assert failed["msg"].endswith(f"The last lines of container job of Pod {log['pod']}:\n  disk full")
+    # It runs no more, and stays as failed.
+    shown: list[str] = []
+    again = call(cluster, **once, show_logs=True, progress=lambda *line: shown.append(": ".join(line[:2])))
+    assert shown[-2].startswith("shop/once: The last lines of container job of Pod once-")
+    assert shown[-1] == "shop/once:   disk full"
+    assert (again.get("failed"), again["changed"], again["logs"][0]["lines"]) == (None, False, ["disk full"])
+    assert call(cluster, **once)["logs"] == []
+    assert call(cluster, check=True, **once, **logs)["logs"] == []
+
+
+def test_a_run_that_is_followed_and_succeeds_is_awaited(
+    cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play_runs(cluster, monkeypatch, 0)
+    jobs = [
+        {"type": "one-off", "image": "busybox:1", "name": "once"},
+        {"type": "one-off", "image": "busybox:1", "name": "later", "suspend": True},
+        {**BACKUP},
+        {**WEB},
+    ]
+    done = call(cluster, namespace="shop", jobs=jobs, show_logs=True, follow=True)
+    assert (done.get("failed"), done["logs"], done["warnings"]) == (None, [], [])
+    once = cluster.get("batch/v1", "Job", "once", "shop")
+    assert once is not None
+    assert once["status"]["succeeded"] == 1
+
+
+def test_a_run_that_takes_longer_than_it_is_followed_is_a_warning(
+    cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play_runs(cluster, monkeypatch, None)
+    once = {"type": "one-off", "image": "busybox:1", "name": "once", "namespace": "shop"}
+    done = call(cluster, **once, show_logs=True, follow=True, wait_timeout=0.05)
+    assert done.get("failed") is None
+    assert done["warnings"] == ["shop/once: its run did not end within 0.05 s. It continues in the cluster"]
+
+
+def test_to_follow_logs_that_are_not_shown_is_refused(cluster: MemoryCluster) -> None:
+    refused = call(cluster, **WEB, namespace="shop", follow=True)
+    assert refused["msg"] == "follow shows logs, and show_logs is false. Set show_logs: true"
+    assert writes(cluster) == []

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import pytest
@@ -271,6 +272,8 @@ def test_on_an_empty_cluster_the_infos_are_empty() -> None:
         "version": "",
         "target": "",
         "profile": "",
+        "release_digest": "",
+        "release_since": "",
         "last_run": "",
         "hold": None,
     }
@@ -408,6 +411,20 @@ def test_a_run_is_running_until_it_ends_or_has_lost_its_lease() -> None:
     someone.cluster.patch(*lease, {"spec": {"holderIdentity": "another alice@bastion 7"}})
     [one] = someone.run_info()["runs"]
     assert (one["state"], someone.record()["status"]["state"]) == ("lost", "running")
+
+
+def test_a_run_that_ends_while_run_info_reads_is_not_lost() -> None:
+    someone = deployer(kyma())
+    begun = someone.task(run.DEFINITION, state="started", plan=someone.plan()["plan"])
+
+    def end(_number: int, call: Call) -> None:
+        if (call.verb, call.kind) == ("get", "Lease"):
+            inner.task(run.DEFINITION, state="finished", run=begun["run"])
+
+    inner, someone = someone, copy(someone)
+    someone.cluster = HookedCluster(someone.cluster, before=end)
+    [one] = someone.run_info()["runs"]
+    assert (one["state"], one["note"]) == ("failed", "")
 
 
 def test_run_info_says_whether_the_cluster_answers() -> None:

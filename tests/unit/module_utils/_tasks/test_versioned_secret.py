@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
-from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.versioned_secrets import (
-    versioned_secret_object,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_writer import VersionContent
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
     versioned_secret,
     versioned_secret_info,
@@ -31,8 +29,7 @@ POD = {"containers": [], "volumes": [{"name": "v", "secret": {"secretName": "x-v
 
 
 def version(number: int, base: str = "x", namespace: str = "default", **more: Any) -> Object:
-    data = {"password": OLD_VALUE}
-    return versioned_secret_object(namespace=namespace, base=base, version=number, data=data, **more)
+    return VersionContent(namespace, base, {"password": OLD_VALUE}, **more).as_version(number)
 
 
 def obj(api_version: str, kind: str, spec: dict[str, Any]) -> Object:

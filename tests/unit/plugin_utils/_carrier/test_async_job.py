@@ -188,7 +188,8 @@ def test_a_window_of_one_command(tmp_path: Path) -> None:
     assert window.read(0) == (STARTED, progress)
     assert window.read(7) == (STARTED, progress[7:])
     window.cancel()
-    assert Path(files.progress + CANCEL_SUFFIX).exists()
+    assert Path(files.progress + CANCEL_SUFFIX).read_text() == "a signal to ansible-playbook"
+    assert len(list(tmp_path.iterdir())) == 3
     window.remove()
     assert list(tmp_path.iterdir()) == []
     assert window.read(0) == ("", "")

@@ -191,5 +191,30 @@ def test_in_a_run_only_a_failure_that_its_record_has_is_ignored(
     monkeypatch.setattr(Carrier, "run", lambda *_given: result)
     worker = Worker()
     worker._task.args, worker._task.ignore_errors = {"run": run}, True
-    assert worker.run() == result
+    assert worker.run()["msg"] == result["msg"]
     assert worker._task.ignore_errors is ignored
+
+
+def outcome(**keys: str) -> Result:
+    return {"state": "failed", "error": "no such image", "wide": [], "phases": {"apply": 0.1}, **keys}
+
+
+@pytest.mark.parametrize(("run", "is_short"), [("a-run", True), ("", False)])
+def test_in_a_run_a_failed_result_leaves_to_the_record_what_that_has(
+    run: str, *, is_short: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Outside of a run nothing else has it.
+    parts = {"components": [outcome(name="first")], "migrations": [outcome(id="first/move")]}
+    result = {**RECORDED, **parts, "durations": [{"kind": "component"}], "failures": ["component first: no"]}
+    monkeypatch.setattr(Carrier, "run", lambda *_given: result)
+    worker = Worker()
+    worker._task.args = {"run": run}
+    assert worker.run() == ({"failed": True, "msg": RECORDED["msg"]} if is_short else result)
+
+
+def test_in_a_run_a_result_without_a_failure_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = {"changed": True, "components": [outcome(name="first")], "durations": []}
+    monkeypatch.setattr(Carrier, "run", lambda *_given: result)
+    worker = Worker()
+    worker._task.args = {"run": "a-run"}
+    assert worker.run() == result

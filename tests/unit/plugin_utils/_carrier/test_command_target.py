@@ -22,7 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.clust
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.command_target import (
     CommandTarget,
     has_command,
-    texts_of,
+    with_whole_commands,
 )
 
 from tests.cluster.paths import ROOT
@@ -207,9 +207,33 @@ def test_all_texts_of_a_result_are_completed_and_objects_stay() -> None:
         "diff": {"after": "`kubectl get it`"},
     }
     whole = "`kubectl --context eu get it`"
-    assert has_command({"warnings": plain["warnings"]})
-    assert DEFAULT.complete(texts_of(plain)) == {
+    assert has_command(plain["warnings"])
+    assert with_whole_commands(plain, lambda: DEFAULT) == {
+        **plain,
         "msg": whole,
         "warnings": [Warned(Event(whole))],
         "failures": [whole],
     }
+
+
+def test_a_command_for_a_playbook_has_no_note() -> None:
+    result = UNKNOWN.complete_result({"msg": "kubectl get it", "log_command": "kubectl logs it"})
+    assert result == {
+        "msg": "kubectl --context CONTEXT get it\n(replace CONTEXT)",
+        "log_command": "kubectl --context CONTEXT logs it",
+    }
+
+
+def test_recorded_runs_get_whole_commands_and_keep_the_objects_of_users() -> None:
+    run = {
+        "failures": ["see `kubectl get it`"],
+        "message": "see `kubectl get it`",
+        "components": ["kubectl get"],
+    }
+    read = with_whole_commands({"runs": [run]}, lambda: DEFAULT)
+    whole = "see `kubectl --context eu get it`"
+    assert read == {"runs": [{"failures": [whole], "message": whole, "components": ["kubectl get"]}]}
+
+
+def test_without_a_command_the_target_is_not_read() -> None:
+    assert with_whole_commands({"msg": "it failed"}, lambda: pytest.fail("was read")) == {"msg": "it failed"}

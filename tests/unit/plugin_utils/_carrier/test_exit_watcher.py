@@ -11,13 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.plugin_utils._carrier.families import begin, comes_true
+from tests.unit.plugin_utils._carrier.families import SLEEP, begin, comes_true
 
 FAMILY = """
 import multiprocessing, pathlib, signal, sys, time
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier import exit_messages
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_messages import EXIT_MESSAGES
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.exit_watcher import EXIT_WATCHER
 
+# A busy disk may take longer to create a file than a person would wait.
+exit_messages.SECONDS_AFTER_WORKERS = 50.0
 # A shell has what it starts in the background ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 folder = pathlib.Path(sys.argv[1])
@@ -55,7 +58,7 @@ def appears(file: Path) -> bool:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_the_work_is_done_after_any_end_of_the_main_process(tmp_path: Path, number: signal.Signals) -> None:
-    process = family(tmp_path, "time.sleep(60)")
+    process = family(tmp_path, SLEEP)
     assert not (tmp_path / "done").exists()
     process.send_signal(number)
     process.wait(30)
@@ -69,7 +72,7 @@ def test_the_main_process_reports_the_work_at_its_exit(tmp_path: Path) -> None:
 
 
 def test_the_work_waits_for_all_other_processes(tmp_path: Path) -> None:
-    process = family(tmp_path, "time.sleep(60)", working=1.0)
+    process = family(tmp_path, SLEEP, working=1.0)
     process.kill()
     process.wait(30)
     assert appears(tmp_path / "done")

@@ -42,6 +42,13 @@ def test_a_failure_that_ends_its_task_leaves_the_reason_to_the_result(screen: Sc
     assert screen.lines == ["checkout: failed"]
 
 
+def test_failures_whose_reasons_the_result_has_share_a_line(screen: Screen) -> None:
+    for subject, state in (("checkout", "failed"), ("a/b", "timeout"), ("cart", "failed")):
+        screen.held.show(ProgressLine(1.0, subject, state, "no"))
+    screen.held.show_rest(with_reasons=False)
+    assert screen.lines == ["checkout, cart: failed", "a/b: timeout"]
+
+
 def test_the_reason_is_shown_at_once_if_the_task_continues(screen: Screen) -> None:
     screen.held.show(FAILED)
     screen.held.show(WAITING)

@@ -30,6 +30,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.materials 
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.cache import ReleaseCache
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.release_digest import release_digest
 
 MIGRATION = '''
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration, Phase, not_needed
@@ -83,11 +84,19 @@ def test_shipped_materials_equal_those_of_the_controller(
 
     assert there.release() == here.release()
     assert there.fingerprint() == here.fingerprint()
+    assert there.release_digest() == here.release_digest() == release_digest(release)
     assert [m.id() for m in there.migrations().migrations] == [m.id() for m in here.migrations().migrations]
     assert "logging/move-things" in {m.id() for m in here.migrations().migrations}
     assert there.migrations().searched == here.migrations().searched
     assert there.migrations().code == here.migrations().code
     assert str(folder) in here.migrations().code
+
+
+def test_the_version_is_read_without_rendering(release: ReleaseRequest) -> None:
+    (Path(release.source) / "logging" / "a.yaml").write_text("this is: [no manifest")
+    assert ControllerMaterials(release).version() == "2.9"
+    (Path(release.source) / "release.yaml").write_text("version: '2.9.0'\n")
+    assert ControllerMaterials(release).version() == "2.9.0"
 
 
 def test_other_releases_at_hand_are_shipped_too(

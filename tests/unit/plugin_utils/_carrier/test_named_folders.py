@@ -17,7 +17,7 @@ from ansible import context
 from ansible.module_utils.common.collections import ImmutableDict
 from ansible_collections.kyma.lifecycle.plugins.action.run_info import ActionModule
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.migration_info import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import folders_of_named_files
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.paths import folders_of_named_files
 
 REPO = Path(__file__).resolve().parents[4]
 
@@ -71,6 +71,16 @@ def test_a_command_without_a_playbook_names_no_folder_of_one(
     monkeypatch.setattr(context, "CLIARGS", ImmutableDict(options))
     folders = folders_of_named_files({"playbook_dir": "/books", "inventory_dir": None})
     assert folders == ([Path("/books")] if named else [])
+
+
+def test_a_playbook_that_imports_one_of_a_collection_names_its_own_folder_too(
+    working_directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (working_directory / "deploy.yml").touch()
+    books = ("deploy.yml", "kyma.lifecycle.deploy_kyma")
+    monkeypatch.setattr(context, "CLIARGS", ImmutableDict({"args": books}))
+    folders = folders_of_named_files({"playbook_dir": "/collection/playbooks", "inventory_dir": None})
+    assert folders == [Path("/collection/playbooks"), working_directory]
 
 
 @pytest.mark.parametrize("inventory", ["host,", "localhost,"])

@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import absolute_kubeconfigs
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.paths import (
     NoSuchPath,
     SearchPath,
+    absolute_kubeconfigs,
     resolve_paths,
 )
 

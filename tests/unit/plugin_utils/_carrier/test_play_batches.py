@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from ansible import context
 from ansible.executor.playbook_executor import PlaybookExecutor
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.play_batches import (
     HostTurn,
@@ -20,8 +21,15 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.play_batch
 HOSTS = [f"c{number}" for number in range(10)]
 
 
-def turn(host: str, failed: Sequence[str] = (), limit: float = 100, **keywords: Any) -> HostTurn:
-    """The turn of a host in a play of all hosts, with these keywords."""
+def turn(
+    host: str,
+    failed: Sequence[str] = (),
+    limit: float = 100,
+    out: Sequence[str] = (),
+    more: Mapping[str, Any] | None = None,
+    **keywords: Any,
+) -> HostTurn:
+    """The turn of a host in a play of all hosts, with more variables and these keywords."""
     play = {
         "serial": [],
         "order": None,
@@ -35,8 +43,9 @@ def turn(host: str, failed: Sequence[str] = (), limit: float = 100, **keywords: 
         "ansible_play_hosts_all": HOSTS,
         "ansible_play_hosts": [one for one in HOSTS if one not in failed],
         "ansible_play_batch": [one for one in HOSTS[:2] if one not in failed],
+        **(more or {}),
     }
-    return host_turn(SimpleNamespace(**play), variables, limit, lambda value: value)
+    return host_turn(SimpleNamespace(**play), variables, limit, lambda value: value, lambda: out)
 
 
 class _Inventory:
@@ -92,6 +101,12 @@ def test_too_many_failures_of_an_earlier_batch_are_refused(
         assert f"allows {limit:g} %" in refusal
 
 
+def test_clusters_that_are_out_have_not_failed() -> None:
+    assert not turn("c2", ["c0", "c1"], 0, ["c0", "c1"], serial=[2]).refusal()
+    refusal = turn("c2", ["c0", "c1"], 0, ["c0"], serial=[2]).refusal()
+    assert "1 of 2 clusters of an earlier batch failed (c1)" in refusal
+
+
 def test_the_strictest_limit_counts() -> None:
     assert not turn("c1", ["c0"], 100, serial=[1]).refusal()
     assert "allows 20 %" in turn("c1", ["c0"], 50, serial=[1], max_fail_percentage=20.0).refusal()
@@ -125,3 +140,24 @@ def test_several_clusters_in_lockstep_are_warned_of(
     assert [("host_pinned" in warning, "2 clusters" in warning) for warning in warnings] == (
         [(True, True)] if is_warned else []
     )
+
+
+def test_batches_of_hosts_that_are_left_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = {"kyma_serial": [1]}
+    assert not turn("c0", serial=[1], more=sizes).refusal()
+    monkeypatch.setattr(context, "CLIARGS", {"subset": "c0,c1"})
+    refusal = turn("c0", serial=[1], more=sizes).refusal()
+    assert "with --limit, kyma_serial counts only the hosts that are left" in refusal
+    assert "first batch: c0. Name groups as rings (kyma_rings)" in refusal
+    # All at once, or nothing is written.
+    assert not turn("c0", serial=["100%"], more=sizes).refusal()
+    checked = turn("c0", serial=[1], strategy="free", more={**sizes, "ansible_check_mode": True})
+    assert not checked.refusal()
+    assert "kyma_serial counts only" in checked.warnings()[0]
+
+
+def test_a_play_with_batches_of_its_own_is_warned_of_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(context, "CLIARGS", {"subset": "all"})
+    own = turn("c0", serial=[1], strategy="free")
+    assert not own.refusal()
+    assert "with --limit, serial counts only the hosts that are left" in own.warnings()[0]

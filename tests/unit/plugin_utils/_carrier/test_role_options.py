@@ -98,6 +98,12 @@ def test_documented_variables_reach_the_options_of_the_same_names(options: Calla
     assert options(variables) == {"workers": 2, "context": "staging", "paths": ["a"]}
 
 
+def test_an_internal_variable_of_a_documented_one_has_precedence(options: Callable[..., Any]) -> None:
+    variables = {"kyma_context": "staging", "__kyma_context": "{{ kyma_context }}-2", "__kyma_release": "2.9"}
+    assert options(variables) == {"context": "staging-2"}
+    assert options(variables, context="prod") == {}
+
+
 def test_two_timeouts_have_names_of_their_own(options: Callable[..., Any]) -> None:
     assert options({"kyma_timeout": 90, "kyma_component_timeout": 60}) == {"deadline": 90, "timeout": 60}
 

@@ -12,7 +12,9 @@ from collections.abc import Callable
 from multiprocessing.synchronize import Event, Lock
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier import stop_cause
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import state_of_task
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier import signals
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.signals import (
     is_stop_requested,
@@ -23,6 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.signals im
 @pytest.fixture(autouse=True)
 def untold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(signals, "_received", [])
+    monkeypatch.setattr(stop_cause, "_causes", [])
 
 
 @pytest.fixture
@@ -51,8 +54,8 @@ def test_a_signal_only_requests_the_stop(number: signal.Signals) -> None:
 
     result = run_with_stop_signals(work)
     # Short, as it waits in a pipe that nobody may read.
-    assert result == {"failed": True, "changed": True, "msg": "stopped in time"}
-    assert is_stop_requested()
+    assert result == {"failed": True, "changed": True, "msg": "stopped in time", "state": "cancelled"}
+    assert (is_stop_requested(), stop_cause.stop_cause()) == (True, "a signal to ansible-playbook")
     # Whatever hangs from now on, this process ends.
     assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= signals.SECONDS_TO_LEAVE
 
@@ -67,7 +70,7 @@ def test_the_end_of_the_main_process_requests_the_stop(monkeypatch: pytest.Monke
         return {"msg": "stopped in time"}
 
     assert run_with_stop_signals(work)["failed"]
-    assert is_stop_requested()
+    assert (is_stop_requested(), stop_cause.stop_cause()) == (True, "the end of ansible-playbook")
 
 
 def one_of_ansibles_workers(taking_up: bool, killed: Event, lock: Lock) -> None:
@@ -104,8 +107,27 @@ def test_a_cancelled_task_has_a_short_result() -> None:
         "failed": True,
         "changed": True,
         "msg": "told to stop",
+        "state": "cancelled",
     }
     assert signals.cancelled_result("told to stop", {**done, "msg": "why"})["msg"] == "why"
+    # The last lines need each reason alone.
+    assert signals.cancelled_result("told to stop", {"failures": ["a", "b"]})["failures"] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        ("succeeded", "succeeded"),
+        ("unreachable", "unreachable"),
+        ("running", "cancelled"),
+        ("present", "cancelled"),
+    ],
+)
+def test_a_run_that_ended_before_the_signal_keeps_its_end(state: str, expected: str) -> None:
+    ended = {"changed": True, "state": state, "run": "r1", "seconds": 100.0, "failures": ["why"]}
+    result = signals.cancelled_result("told to stop", ended)
+    assert (result["state"], result["run"], result["seconds"]) == (expected, "r1", 100.0)
+    assert state_of_task(result) == expected
 
 
 WORKER_AND_MAIN = """

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from ansible import constants as C
 from ansible import context
-from ansible.parsing.dataloader import DataLoader
-from ansible.utils.vars import load_extra_vars
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import connection
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.command_target import CommandTarget
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.task_target import task_target
@@ -26,7 +24,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("KUBECONFIG", "K8S_AUTH_KUBECONFIG", "K8S_AUTH_HOST", "K8S_AUTH_CONTEXT"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(connection, "service_account_login", lambda _folder: None)
-    monkeypatch.setattr(load_extra_vars, "extra_vars", {}, raising=False)
     monkeypatch.setattr(context, "CLIARGS", {"inventory": ("/home/me/hosts.yml",)})
     kubeconfig(tmp_path / ".kube" / "config", "us")
     return tmp_path
@@ -41,22 +38,28 @@ def kubeconfig(path: Path, name: str) -> str:
 
 
 def target(
-    params: dict[str, Any], *, host: str = "eu-1", listed: dict[str, Any] | None = None, is_local: bool = True
+    params: dict[str, Any],
+    *,
+    host: str = "eu-1",
+    is_listed: bool = False,
+    is_local: bool = True,
+    delegate: str = "",
 ) -> CommandTarget:
     """What a task with these options gives to commands.
 
     Args:
         params: its options.
         host: its host.
-        listed: the host's variables in the inventory; None if the inventory does not have the host.
+        is_listed: whether the inventory has the host.
         is_local: whether it works on this machine.
+        delegate: the host that does the work instead.
     """
     task_vars = {
         "inventory_hostname": host,
-        "groups": {"all": [] if listed is None else [host]},
-        "hostvars": SimpleNamespace(raw_get=lambda _host: listed),
+        "groups": {"all": [host] if is_listed else []},
+        **({"ansible_delegated_vars": {delegate: {}}} if delegate else {}),
     }
-    return task_target(params, task_vars, DataLoader(), is_local=is_local)
+    return task_target(params, task_vars, is_local=is_local)
 
 
 def completed(text: str, params: dict[str, Any], **others: Any) -> str:
@@ -99,15 +102,35 @@ def test_the_content_of_a_kubeconfig_is_not_shown() -> None:
     assert "t0ken" not in text
 
 
-def test_in_a_pod_commands_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_for_the_cluster_of_a_pod_does_nothing_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "service_account_login", lambda _folder: object())
-    assert completed("`kubectl get it`", {}) == "`kubectl get it`"
+    text = completed("`kubectl get it`", {})
+    assert text.startswith(
+        "`kubectl --context CONTEXT get it`\n(CONTEXT stands for a context of this cluster"
+    )
+    assert "service account of its pod" in text
     assert completed("`kubectl get it`", {"context": "us"}) == "`kubectl --context us get it`"
 
 
 def test_the_files_of_another_host_are_not_read() -> None:
-    text = completed("`kubectl get it`", {"kubeconfig": "~/eu"}, listed={}, is_local=False)
-    assert text == "`kubectl --kubeconfig '~/eu' get it`\n(run kubectl on eu-1, as its kubeconfig is there)"
+    note = "\n(run kubectl on eu-1, as its kubeconfig is there)"
+    assert completed("`kubectl get it`", {"kubeconfig": "~/eu"}, is_local=False) == (
+        f"`kubectl --kubeconfig '~/eu' get it`{note}"
+    )
+    assert completed("`kubectl get it`", {}, is_local=False) == f"`kubectl get it`{note}"
+
+
+def test_a_delegated_task_names_the_host_that_did_the_work() -> None:
+    text = completed("`kubectl get it`", {}, is_local=False, delegate="bastion")
+    assert text == "`kubectl get it`\n(run kubectl on bastion, as its kubeconfig is there)"
+
+
+def test_the_temporary_file_of_an_encrypted_kubeconfig_is_not_named() -> None:
+    text = completed("`kubectl get it`", {"kubeconfig": f"{C.DEFAULT_LOCAL_TMP}/tmp1", "context": "eu"})
+    assert text.startswith(
+        "`kubectl --context CONTEXT get it`\n(CONTEXT stands for a context of this cluster"
+    )
+    assert text.endswith("because its kubeconfig is encrypted)")
 
 
 def test_a_kubeconfig_that_cannot_be_read_is_named_as_it_was_given() -> None:
@@ -138,16 +161,10 @@ def test_the_default_kubeconfig_is_named_where_the_environment_names_another_one
 PLAYBOOK = "ansible-playbook kyma.lifecycle.cancel_kyma"
 
 
-def test_a_playbook_is_limited_to_the_host_of_the_inventory() -> None:
-    limited = f"{PLAYBOOK} -i /home/me/hosts.yml --limit eu-1"
-    assert completed(PLAYBOOK, {"context": "us"}, listed={"kyma_context": "us"}) == limited
-
-
-def test_a_playbook_gets_what_the_inventory_does_not_say(monkeypatch: pytest.MonkeyPatch) -> None:
-    limited = f"{PLAYBOOK} -i /home/me/hosts.yml --limit eu-1 -e kyma_context=us"
-    assert completed(PLAYBOOK, {}, listed={}) == limited
-    monkeypatch.setattr(load_extra_vars, "extra_vars", {"kyma_context": "us"})
-    assert completed(PLAYBOOK, {"context": "us"}, listed={"kyma_context": "us"}) == limited
+def test_a_playbook_gets_the_cluster_of_the_task_also_for_a_host_of_the_inventory() -> None:
+    limited = f"{PLAYBOOK} -i /home/me/hosts.yml --limit eu-1 -e kyma_context="
+    assert completed(PLAYBOOK, {}, is_listed=True) == limited + "us"
+    assert completed(PLAYBOOK, {"context": "us"}, is_listed=True) == limited + "us"
 
 
 def test_without_the_host_in_an_inventory_a_playbook_gets_the_context_alone() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.plugin_utils._carrier.families import begin, comes_true
+from tests.unit.plugin_utils._carrier.families import SLEEP, begin, comes_true
 
 FAMILY = """
 import multiprocessing, os, pathlib, shutil, signal, sys, time
@@ -55,7 +55,7 @@ print("begun", flush=True)
 if "{then}" == "return":
     shutil.rmtree(folder)
 else:
-    time.sleep(60)
+    {sleep}
 """
 
 
@@ -71,7 +71,7 @@ def family(
         late: how long whoever waits needs to get away from the first one, whose group is ended meanwhile.
     """
     folder.mkdir()
-    return begin(FAMILY.format(then=then, working=working, late=late), folder, folder.parent)
+    return begin(FAMILY.format(then=then, sleep=SLEEP, working=working, late=late), folder, folder.parent)
 
 
 def goes(folder: Path) -> bool:

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import stat
 import threading
 import time
 from collections.abc import Callable
@@ -96,3 +97,27 @@ def test_a_long_wait_for_another_task_is_reported_once(
     other.join()
     waiting = f"waiting for another host's task, which renders the same release (it holds {tmp_path}/"
     assert [text.startswith(waiting) for text in said] == [True] * reports
+
+
+def test_the_output_of_a_program_is_kept_for_its_owner_alone(tmp_path: Path) -> None:
+    runs: list[str] = []
+
+    def run() -> str:
+        runs.append("run")
+        return "a: ü\r\n"
+
+    for _time in range(2):
+        assert ReleaseCache(tmp_path, print).output("key", run) == "a: ü\r\n"
+    assert ReleaseCache(tmp_path, print).output("another key", lambda: "other") == "other"
+    assert runs == ["run"]
+    (first, *_others) = tmp_path.glob("kyma-output-*.txt")
+    assert stat.S_IMODE(first.stat().st_mode) == 0o600
+
+
+def test_a_failing_program_leaves_no_output(tmp_path: Path) -> None:
+    def fail() -> str:
+        raise LifecycleError("a.yaml:3: broken")
+
+    with pytest.raises(LifecycleError, match="broken"):
+        ReleaseCache(tmp_path, print).output("key", fail)
+    assert ReleaseCache(tmp_path, print).output("key", lambda: "whole") == "whole"

@@ -106,13 +106,22 @@ def test_half_a_character_of_json_is_refused(escape: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("600", 600), ("90s", 90), ("10m", 600), ("1h30m", 5400), ("1.5h", 5400), ("0", None), ("", None)],
+    [
+        ("600", 600),
+        ("90s", 90),
+        ("10m", 600),
+        ("1h30m", 5400),
+        ("1.5h", 5400),
+        ("2d", 172800),
+        ("0", None),
+        ("", None),
+    ],
 )
 def test_durations_are_read_as_seconds(text: str, seconds: float | None) -> None:
     assert seconds_of(text) == seconds
 
 
-@pytest.mark.parametrize("text", ["10 m", "m", "1d", "-5", "10m1h"])
+@pytest.mark.parametrize("text", ["10 m", "m", "d", "1w", "-5", "10m1h"])
 def test_invalid_durations_are_refused(text: str) -> None:
     assert seconds_of(text) is None
 

@@ -89,7 +89,7 @@ def test_a_link_that_appears_after_the_fingerprint_is_refused_by_what_reads_it(
 ) -> None:
     root = write(RELEASE)
     real, request = loader.open_source, ReleaseRequest(str(root), profile="big")
-    monkeypatch.setattr(loader, "fingerprint", lambda _request: "as before")
+    monkeypatch.setattr(loader, "fingerprint", lambda *_arguments: "as before")
 
     def changing(request: ReleaseRequest) -> object:
         moved_out(root, place)

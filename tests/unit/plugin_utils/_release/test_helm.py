@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release import helm as helm_output
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint import fingerprint
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.helm import explain_helm_error
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
@@ -329,3 +330,30 @@ def test_errors_of_helm_name_their_file_and_line(said: str, place: tuple[str, in
     assert tuple(location) == place
     assert message.startswith("Helm can't render the chart: ")
     assert "--debug" not in message
+
+
+def test_a_long_error_of_a_chart_is_explained_at_once() -> None:
+    """A chart may fail with any text; it would take minutes if a place were searched from each letter on."""
+    said = f"Error: execution error at (a/templates/x.yaml:3:4): {'a-' * 100_000}"
+    assert explain_helm_error(said, "C")[:3] == ("C/templates/x.yaml", 3, 4)
+
+
+class _CountedText(str):
+    """A text that records how much of it is searched for ends of lines."""
+
+    searched = 0
+
+    def count(self, part: str, start: Any = 0, end: Any = None) -> int:
+        _CountedText.searched += (len(self) if end is None else end) - start
+        return super().count(part, start, end)
+
+
+def test_the_templates_of_many_objects_are_found_in_one_pass() -> None:
+    object_lines = "---\n# Source: c/templates/{}.yaml\nkind: A\n"
+    text = _CountedText("".join(object_lines.format(number) for number in range(1000)))
+    place = helm_output._places(text, "C")
+    assert _CountedText.searched <= len(text)
+    assert [place(line)[0] for line in (1, 2, 4, 5, 3000)] == [
+        "C",
+        *(f"C/templates/{number}.yaml" for number in (0, 0, 1, 999)),
+    ]

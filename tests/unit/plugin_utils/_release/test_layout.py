@@ -286,6 +286,17 @@ def test_a_broken_list_does_not_hide_broken_content(write: Write, listed: str, s
     assert "has no content" not in message
 
 
+def test_of_many_problems_and_warnings_the_first_are_shown_and_the_others_counted(write: Write) -> None:
+    files = {"components.yaml": components("a"), "a/m.yaml": manifest("x") + "data:\n" + "  a: b\n" * 300}
+    warnings = load(write(files)).warnings
+    assert len(warnings) == 201
+    assert warnings[-1] == "and 99 more warnings"
+    message = refused(write(files | {"a/m.yaml": "---\na: b\n" * 300}))
+    assert "for 300 reasons" in message
+    assert len(message.splitlines()) == 202
+    assert message.endswith("\nand 100 more")
+
+
 def test_an_unknown_profile_does_not_hide_broken_content(write: Write) -> None:
     files = {"components.yaml": components("a", "b"), "production/a.yaml": manifest("a"), "b.yaml": BROKEN}
     message = refused(write(files), "staging")

@@ -57,11 +57,30 @@ def test_every_form_is_found_and_all_are_named_at_once(tmp_path: Path) -> None:
         "type": "lifecycle.kyma-project.io/journal",
     }
     made.component("journal", journal)
+    approval = {
+        "apiVersion": "lifecycle.kyma-project.io/v1alpha1",
+        "kind": "Approval",
+        "metadata": {"name": "rest"},
+    }
+    made.component("approval", approval)
+    made.component(
+        "approver",
+        {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": "any"},
+            "roleRef": {
+                "apiGroup": "rbac.authorization.k8s.io",
+                "kind": "ClusterRole",
+                "name": "kyma-lifecycle-approver",
+            },
+        },
+    )
     crds = made.folder / "crds"
     crds.mkdir()
     (crds / "runs.yaml").write_text(json.dumps(RUN_DEFINITION))
     lines = refusal(made.folder)
-    places = [one.split(": ")[0] for one in lines if BELONGS in one]
+    places = [one.split(": ")[0] for one in lines if BELONGS in one or "the right to approve a ring" in one]
     assert {one.removeprefix(f"{tmp_path}/") for one in places} == {
         "r/components.yaml:1",
         "r/plain/all.yaml:3",
@@ -70,9 +89,11 @@ def test_every_form_is_found_and_all_are_named_at_once(tmp_path: Path) -> None:
         "r/old/all.yaml:1",
         "r/job/all.yaml:1",
         "r/journal/all.yaml:1",
+        "r/approval/all.yaml:1",
+        "r/approver/all.yaml:1",
         "r/crds/runs.yaml:1",
     }, lines
-    assert len(lines) == len(places) == 8
+    assert len(lines) == len(places) == 10
     assert sum("Lease kyma-lifecycle/deployment belongs" in one for one in lines) == 3
     assert any("only the task kyma.lifecycle.stored_job writes stored jobs" in one for one in lines)
 

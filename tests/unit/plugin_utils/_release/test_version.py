@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import pwd
 import subprocess
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
@@ -70,6 +72,50 @@ def test_a_git_checkout_by_branch_and_by_packed_annotated_tag(tmp_path: Path) ->
     git("pack-refs", "--all")
     git("checkout", "-q", "--detach")
     assert version_of_checkout(tmp_path) == "2.9.3"
+
+
+def test_a_user_without_a_home_reads_the_version_of_a_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_entry(uid: int) -> NoReturn:
+        raise KeyError(uid)
+
+    subprocess.run(["git", "init", "-q", "-b", "release-2.9", str(tmp_path)], check=True)
+    identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
+    commit = ["git", "-C", str(tmp_path), *identity, "commit", "-q", "--allow-empty", "-m", "x"]
+    subprocess.run(commit, check=True)
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(pwd, "getpwuid", no_entry)
+    assert version_of_checkout(tmp_path) == "2.9"
+
+
+@pytest.mark.parametrize("remote", ["url = {objects}\nuploadpack = {command}", "url = ext::{command}"])
+def test_no_command_in_the_settings_of_a_checkout_runs(tmp_path: Path, remote: str) -> None:
+    trace = tmp_path / "trace"
+    command = f"touch {trace}"
+    repository, objects = tmp_path / "release", tmp_path / "objects"
+    for folder in (repository, objects):
+        subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    (repository / ".git" / "HEAD").write_text("1" * 40)
+    (repository / ".git" / "config").write_text(
+        "[core]\nrepositoryformatversion = 1\n[extensions]\npartialClone = origin\n"
+        '[protocol]\nallow = always\n[protocol "ext"]\nallow = always\n'
+        f'[remote "origin"]\npromisor = true\n{remote.format(objects=objects, command=command)}\n'
+    )
+    assert version_of_checkout(repository) == ""
+    assert not trace.exists()
+
+
+@pytest.mark.parametrize("content", ["ref: refs/heads/release-2.9", b"\xff"])
+def test_the_head_of_a_checkout_is_no_file_outside_of_it(tmp_path: Path, content: str | bytes) -> None:
+    (tmp_path / "head").write_bytes(content if isinstance(content, bytes) else content.encode())
+    git = tmp_path / "release" / ".git"
+    git.mkdir(parents=True)
+    (git / "HEAD").symlink_to(tmp_path / "head")
+    assert version_of_checkout(git.parent) == ""
+    (git / "HEAD").unlink()
+    (git / "HEAD").write_bytes((tmp_path / "head").read_bytes())
+    assert version_of_checkout(git.parent) == ("2.9" if isinstance(content, str) else "")
 
 
 def test_the_branch_names_the_version_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,11 +9,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import ClusterState
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.command_target import CommandTarget
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.advice import next_steps
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.plain_values import parse_time
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.timeline import tone
 
 from tests.support.report_samples import (
+    LONG_NAME,
     component,
     errand_run,
     errands,
@@ -52,6 +55,8 @@ REFUSED = {"failed": True, "msg": "the plan refuses: logging has no Loki"}
         ([recorded(small_run(state="lost"))], "lost", "the run has not ended"),
         ([recorded(small_run(state="running"))], "running", ""),
         ([recorded(small_run(state="cancelled"))], "cancelled", ""),
+        ([recorded(small_run(state="paused"))], "unknown", "its record has the state paused, which"),
+        ([recorded(small_run(state=""))], "unknown", "its record has no state"),
         ([recorded()], "unchanged", ""),
         ([{}, recorded()], "unchanged", ""),
         ([recorded(version="", target="")], "not started", "the cluster has no record of a run"),
@@ -97,13 +102,115 @@ def test_a_run_counts_once_as_its_last_task_says(registered: str, state: str) ->
     assert (cluster.state, cluster.seconds) == (state, 40.0)
 
 
-def test_failures_begin_with_the_causes_and_what_did_not_start_is_one_entry() -> None:
+def test_a_run_with_an_unknown_state_is_not_shown_as_one_that_succeeded() -> None:
+    (shown,) = read_cluster("live", [recorded(small_run(state="paused"))]).runs
+    assert (shown.state, tone(shown.state)) == ("unknown", "neutral")
+
+
+def test_runs_of_the_past_and_of_other_hosts_do_not_count_for_the_seconds() -> None:
+    runs = [{**small_run(start), "name": f"run-{start}"} for start in (0, 100, 200)]
+    assert read_cluster("live", [recorded(*runs)]).seconds == 40.0
+    own = result("succeeded", run="run-100", seconds=41.0)
+    assert read_cluster("live", [recorded(*runs), own]).seconds == 41.0
+    assert read_cluster("live", [recorded(*runs), result("unchanged", seconds=0.5)]).seconds == 0.5
+    open_run = {**small_run(300, state="running"), "name": "run-300", "seconds": 0.0}
+    assert read_cluster("live", [recorded(*runs, open_run)]).seconds == 40.0
+
+
+def test_a_cluster_has_the_state_that_the_table_has() -> None:
+    known = ClusterState("live", "2.9", "2.11", "succeeded", 83.0)
+    cluster = read_cluster("live", [recorded(small_run(state="failed"))], state=known)
+    assert (cluster.state, cluster.seconds) == ("succeeded", 83.0)
+
+
+def test_failures_are_in_the_order_in_which_they_happened_and_what_did_not_start_is_one_entry() -> None:
     (shown,) = read_cluster("live", [recorded(large_run())]).runs
     states = [failure.state for failure in shown.failures]
     assert states == ["failed", "failed", "failed", "not started"]
-    assert shown.failures[0].subjects == ("component component-12",)
-    assert shown.failures[2].text.startswith("migration global/")
+    assert shown.failures[0].text.startswith("migration global/")
+    assert [one.subjects[0] for one in shown.failures[1:3]] == [
+        "component component-12",
+        f"component {LONG_NAME}",
+    ]
     assert shown.failures[3].subjects == tuple(f"component component-{number}" for number in range(30, 35))
+
+
+def failing(*parts: tuple[str, float, str, str]) -> dict[str, Any]:
+    """A run of components, each with its name, its seconds, its state and its error."""
+    rows = [row("component", name, 0.0 if took else None, took, state) for name, took, state, _error in parts]
+    components = [component(name, took, state, error) for name, took, state, error in parts]
+    return run(seconds=20.0, state="failed", components=components, durations=rows)
+
+
+def test_the_failure_that_ended_first_is_the_first_one() -> None:
+    parts = [("a", 0.0, "not started", "it needs z, which failed"), ("b", 9.0, "cancelled", "cancelled")]
+    record = failing(*parts, ("c", 8.0, "failed", "no pull"), ("z", 3.0, "failed", "no node"))
+    (shown,) = read_cluster("live", [recorded({**record, "failures": ["no lease"]})]).runs
+    assert [(one.text, one.state) for one in shown.failures] == [
+        ("no node", "failed"),
+        ("no pull", "failed"),
+        ("cancelled", "cancelled"),
+        ("no lease", "failed"),
+        ("it needs z, which failed", "not started"),
+    ]
+
+
+def test_a_cancelled_run_is_not_called_failed() -> None:
+    record = {**run(seconds=1.0, state="cancelled"), "failures": ["cancelled by SIGTERM"]}
+    (shown,) = read_cluster("live", [recorded(record)]).runs
+    assert [one.state for one in shown.failures] == ["cancelled"]
+
+
+POD = "Deployment shop/z: 0 of 1; pod z-5878d48b7-lxpcw, container c: CrashLoopBackOff after 3 restarts"
+
+
+@pytest.mark.parametrize(
+    ("parts", "steps"),
+    [
+        ([("z", 3.0, "failed", "no node")], ["Correct the failure above."]),
+        (
+            [("z", 3.0, "failed", "no node"), ("c", 8.0, "failed", "it needs time, z")],
+            ["Correct each failure above."],
+        ),
+        (
+            [
+                ("z", 3.0, "failed", "no node"),
+                ("zz", 0.0, "not started", "it needs zap, which was cancelled"),
+            ],
+            ["Correct the failure above."],
+        ),
+        (
+            [("z", 3.0, "failed", "no node"), ("a", 0.0, "not started", "it needs z, which failed")],
+            ["Correct the failure above. Without component z, component a can't start."],
+        ),
+        (
+            [("z", 3.0, "failed", POD)],
+            [
+                "Correct the failure above.",
+                "Check pod shop/z-5878d48b7-lxpcw of component z:",
+                "kubectl --context eu -n shop describe pod z-5878d48b7-lxpcw",
+                "Read its log:",
+                "kubectl --context eu -n shop logs z-5878d48b7-lxpcw -c c --previous",
+            ],
+        ),
+    ],
+)
+def test_next_steps_name_the_pod_and_what_a_need_ties_to_a_failure(
+    parts: list[tuple[str, float, str, str]], steps: list[str]
+) -> None:
+    cluster = read_cluster("live", [recorded(failing(*parts))])
+    given = next_steps(replace(cluster, commands=CommandTarget(context="eu")))
+    texts = [text for step in given for text in (step.text, step.command) if text]
+    assert texts[: len(steps)] == steps
+    assert texts[len(steps)] == "The record has the details:"
+
+
+def test_pods_in_next_steps_are_few_and_the_others_are_counted() -> None:
+    parts = [(f"c{number}", number, "failed", POD.replace("z-", f"c{number}-")) for number in range(1, 6)]
+    cluster = read_cluster("live", [recorded(failing(*parts))])
+    texts = [step.text for step in next_steps(cluster)]
+    assert sum("Check pod" in text for text in texts) == 3
+    assert "The failures above name 2 more pods." in texts
 
 
 @pytest.mark.parametrize("key", ["message", "failures"])
@@ -185,6 +292,10 @@ def test_next_steps_name_the_run_the_migrations_and_the_cluster() -> None:
         ([recorded(small_run())], 0),
         ([recorded()], 0),
         ([recorded(small_run(state="cancelled"))], 1),
+        ([recorded(small_run()), result("planned")], 1),
+        ([recorded(version="", target="")], 0),
+        ([recorded(small_run(state="lost"))], 1),
+        ([recorded(small_run()), result("refused", failures=["no Loki"])], 1),
         ([recorded(small_run(state="running"))], 2),
         ([REFUSED], 1),
         ([HELD], 1),
@@ -233,6 +344,16 @@ def test_errands_of_a_playbook_are_those_that_began_since_it_started() -> None:
     cluster = read_cluster("live", [recorded(), ERRANDS], since=parse_time(moment(20)))
     assert (cluster.state, [one.name for one in cluster.runs[0].work]) == ("unchanged", ["shop/backup"])
     assert read_cluster("live", [recorded(), ERRANDS], since=parse_time(moment(50))).runs == ()
+
+
+@pytest.mark.parametrize(("state", "reason"), [("succeeded", ""), ("failed", "Errand shop/backup failed")])
+def test_errands_alone_are_the_state_of_their_cluster(state: str, reason: str) -> None:
+    times = {"started_at": "2026-11-21T13:19:04Z", "finished_at": "2026-11-21T13:19:06Z"}
+    line = {"kind": "errand", "name": "shop/backup", "state": state, "seconds": 2.0, **times}
+    ran = {"run": 7, "state": state, "msg": "Errand shop/backup failed", "durations": [line]}
+    for others in ([], [recorded(version="", target="")]):
+        cluster = read_cluster("live", [*others, ran])
+        assert (cluster.state, cluster.seconds, cluster.end.reason) == (state, 2.0, reason)
 
 
 def test_the_result_of_an_errand_that_was_run_is_shown_once() -> None:

@@ -132,6 +132,19 @@ def test_items_of_loops_and_modules_say_why_they_failed() -> None:
     assert (cluster.has_failed, cluster.reason) == (True, "module nats: no room")
 
 
+def test_the_end_of_a_run_says_why_its_components_failed() -> None:
+    task = {"failed": True, "msg": "component cart failed: no room", "components": [{"name": "cart"}]}
+    end = {
+        "run": "r1",
+        "state": "failed",
+        "failures": ["component cart: no room: none", "never started: shop"],
+        "durations": [row("phase", "components", 0, 1, "failed"), row("component", "cart", 0, 1, "failed")],
+    }
+    [cluster] = collect({"run": "r1"}, task, end).spans()
+    [phase] = cluster.children
+    assert [(one.name, one.reason) for one in phase.children] == [("component cart", "no room: none")]
+
+
 def test_an_errand_says_why_it_failed() -> None:
     message = "Errand shop/reindex: run 7 failed"
     durations = [row("errand", "shop/reindex", 1, 3, "failed")]

@@ -8,12 +8,13 @@ from __future__ import annotations
 import base64
 import contextlib
 import os
+import pwd
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 import yaml
@@ -26,6 +27,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.conne
     CONNECTION_SPEC,
     connect,
     login_for,
+    resolved_kubeconfig,
     with_environment,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import (
@@ -201,6 +203,22 @@ def test_the_default_kubeconfigs(write: Write, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("K8S_AUTH_KUBECONFIG", write(kubeconfig({"token": "k8s-auth"}), "c"))
     assert login().authorization("") == "Bearer k8s-auth"
     assert login(kubeconfig=kubeconfig({"token": "option"})).authorization("") == "Bearer option"
+
+
+def test_a_user_without_a_home_needs_none(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the user of a container: no HOME, and no entry in passwd."""
+
+    def no_entry(uid: int) -> NoReturn:
+        raise KeyError(uid)
+
+    named = write(kubeconfig({"token": "named"}), "a")
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(pwd, "getpwuid", no_entry)
+    assert resolved_kubeconfig({"kubeconfig": named}) == (named, "prod")
+    with pytest.raises(Unconfigured, match=r"there is no kubeconfig at ~/\.kube/config"):
+        login()
+    with pytest.raises(Unconfigured, match=r"the file ~/ca\.crt of the option ca_cert is not there"):
+        login(kubeconfig=named, ca_cert="~/ca.crt")
 
 
 def test_files_are_merged(write: Write) -> None:
@@ -559,6 +577,12 @@ def test_a_proxy_is_used() -> None:
     assert proxy.seen[0].header("Host") == "api.invalid"
 
 
+def test_the_library_that_a_proxy_needs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "urllib3.contrib.socks", None)
+    with pytest.raises(Unconfigured, match="the Python library PySocks is missing"):
+        connect({"host": SERVER, "api_key": "x", "proxy": "socks5://127.0.0.1:9"}).get("v1", "Pod", "a", "b")
+
+
 def test_secrets_are_in_no_text_of_a_login() -> None:
     resolved_login = login(
         kubeconfig=kubeconfig({"token": "hunter2", "client-key-data": encoded("hunter2")}), password="hunter2"
@@ -578,10 +602,16 @@ def test_connecting_makes_no_request() -> None:
     [
         {"host": "https://user:hunter2@127.0.0.1:9?token=hunter2"},
         {"host": "ftp://user:hunter2@127.0.0.1:9"},
+        {"host": "https://user:hunter2@[127.0.0.1:9"},
+        {"host": "user:hunter2@127.0.0.1:9"},
+        {"host": "https://user:hunter2@127.0.0.1:9hunter2"},
         {"host": "https://127.0.0.1:9", "proxy": "http://user:hunter2@127.0.0.1:9"},
+        {"host": "https://localhost", "proxy": "user:hunter2@127.0.0.1:9"},
+        {"host": "https://localhost", "proxy": "ftp://user:hunter2@127.0.0.1:9"},
+        {"host": "https://localhost", "proxy": "http://user:hunter2@127.0.0.1:9:1"},
     ],
 )
 def test_no_login_of_a_url_is_shown(options: dict[str, str]) -> None:
-    with pytest.raises(LifecycleError, match=r"127\.0\.0\.1:9") as caught:
+    with pytest.raises(LifecycleError, match=r"127\.0\.0\.1:9|http.*\*\*\*") as caught:
         connect({**options, "api_key": "x"}).get("v1", "Namespace", "a")
     assert "hunter2" not in str(caught.value)

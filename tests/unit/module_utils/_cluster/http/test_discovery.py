@@ -117,7 +117,17 @@ def test_a_miss_refreshes_once_in_half_a_second() -> None:
     }
 
     assert discovery.find("example.org/v1", "Thing") is not None
-    assert len(served.requests) == 4
+    assert served.requests[2:] == ["/apis"]
+
+
+def test_a_missing_kind_of_the_core_group_is_searched_in_all_groups() -> None:
+    served = Served({"/api": {**CORE, "items": []}, "/apis": GROUPS})
+    discovery = served.discovery()
+    assert discovery.find("v1", "Pod") is None
+    served.now += 0.6
+    served.documents["/api"] = CORE
+    assert discovery.find("v1", "Pod") is not None
+    assert sorted(served.requests[2:]) == ["/api", "/apis"]
 
 
 def group(name: str, **versions: Any) -> dict[str, Any]:
@@ -152,7 +162,7 @@ def test_a_kind_that_is_not_named_is_asked_for_again() -> None:
     served.now += 0.6
     served.documents["/apis"] = groups(group("g.io", v1=THINGS))
     assert [one.plural for one in discovery.served("g.io", "Thing")] == ["things"]
-    assert len(served.requests) == 4
+    assert served.requests[2:] == ["/apis"]
 
 
 def test_kinds_of_a_stale_version_are_unknown() -> None:

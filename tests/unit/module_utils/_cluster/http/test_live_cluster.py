@@ -11,9 +11,11 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
 from unittest.mock import Mock
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import cluster as cluster_module
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Resource
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     AlreadyExists,
@@ -40,6 +42,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.pool 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import RetryPolicy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.stop_signal import StopSignal
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import ClusterWrapper
+from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.dry_run_cluster import DryRunCluster
 
 from tests.support.apiserver import CORE, ApiServer, Reply, Script, Seen, discovery_or, kind, serve, status
 from tests.support.clock import FOREVER, Clock
@@ -431,6 +435,30 @@ def test_warnings_are_handed_on() -> None:
         ("apply ConfigMap n/a", 'unknown field "spec.x"'),
         ("apply ConfigMap n/a", "v1beta1 is deprecated"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("date", "time"),
+    [
+        ("Fri, 01 Jan 2021 10:59:50 GMT", "2021-01-01T11:00:05Z"),
+        ("the first of January", "2026-11-21T00:00:00Z"),
+        (None, "2026-11-21T00:00:00Z"),
+    ],
+)
+def test_the_time_of_the_server_is_that_of_its_last_answer_and_what_passed_since(
+    date: str | None, time: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_module, "timestamp", lambda: "2026-11-21T00:00:00Z")
+    # An answer of Python's server has the header, and with another one two of them.
+    monkeypatch.setattr(BaseHTTPRequestHandler, "date_time_string", lambda _self: date or "")
+    with talking_to(lambda _request: Reply(CONFIG_MAP)) as (cluster, server):
+        assert cluster.server_time() == "2026-11-21T00:00:00Z"
+        cluster.with_field_manager("other").get("v1", "ConfigMap", "a", "n")
+        clock.sleep(15)
+        requests = len(server.seen)
+        assert cluster.server_time() == time
+        assert ClusterWrapper(DryRunCluster(cluster)).server_time() == time
+        assert len(server.seen) == requests
 
 
 @pytest.mark.parametrize("hiccup", [status(503), status(429), Reply(None)], ids=["503", "429", "hangs up"])

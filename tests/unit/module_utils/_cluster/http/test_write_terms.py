@@ -75,6 +75,15 @@ def test_without_a_token_writes_are_ours_and_end_in_time() -> None:
         assert write.query["timeout"] == "9s"
 
 
+def test_writes_by_a_token_never_use_connections_with_our_certificate() -> None:
+    terms = WriteTerms(lambda: 9.7, lambda _refused: "Bearer theirs")
+    certified = Transport(Login("http://cluster.example", cert_data="certificate", key_data="key"))
+    assert certified.with_terms(terms).pool() is not certified.pool()
+    assert certified.with_terms(WriteTerms(lambda: 9.7)).pool() is certified.pool()
+    uncertified = Transport(Login("http://cluster.example"))
+    assert uncertified.with_terms(terms).pool() is uncertified.pool()
+
+
 def test_terms_are_kept_under_others() -> None:
     left = {"lease": 9.7, "step": 5.2}
     with as_jane() as (cluster, server):

@@ -48,6 +48,24 @@ def test_releases_that_may_not_follow(version: str, target: str, desired: str, e
     assert expected in upgrade_problem(version, target, desired)
 
 
+@pytest.mark.parametrize(
+    ("desired", "migrated", "expected"),
+    [
+        ("2.10.1", [], "none of its migrations has begun to write, so you can give it up with abandon=true"),
+        ("2.10.1", None, "deploy 2.10 again to complete it, or give it up with abandon=true"),
+        ("2.10.1", ["a/b"], "deploy 2.10 again to complete it before 2.10.1, as migration a/b has begun"),
+        # Without 2.10 it can't follow at all.
+        ("2.11", [], "giving it up with abandon=true (kyma_abandon) is not enough, as 2.11 can't follow 2.9"),
+    ],
+)
+def test_an_open_deployment_says_whether_giving_it_up_helps(
+    desired: str, migrated: list[str] | None, expected: str
+) -> None:
+    problem = upgrade_problem("2.9", "2.10", desired, migrated=migrated)
+    assert "the deployment of 2.10 has begun and has not ended" in problem
+    assert expected in problem
+
+
 def test_a_release_may_say_what_it_follows() -> None:
     assert upgrade_problem("2.9.3", "2.9.3", "2.11", ["2.9", "2.10"]) == ""
     assert "may follow 2.10" in upgrade_problem("2.9", "2.9", "2.11", ["2.10"])

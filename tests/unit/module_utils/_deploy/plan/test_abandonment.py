@@ -100,6 +100,17 @@ def test_only_the_target_may_be_deployed() -> None:
     assert versions(someone) == ("2.10", "2.10")
 
 
+def test_the_plan_says_whether_migrations_forbid_to_give_up() -> None:
+    mended = deployer(kyma("2.10.1"), cluster=halfway())
+    assert "before 2.10.1, as migration logging/grows has begun to write" in mended.plan()["msg"]
+
+    cluster = deployer_after(kyma("2.9")).cluster
+    assert deployer(kyma("2.10", broken=True), cluster=cluster).deploy()["state"] == "failed"
+    refused = deployer(kyma("2.10.1"), cluster=cluster).plan()
+    assert "none of its migrations has begun to write" in refused["msg"]
+    assert deployer(kyma("2.10.1"), cluster=cluster, abandon=True).deploy()["state"] == "succeeded"
+
+
 def test_the_target_is_the_same_however_its_version_is_written() -> None:
     cluster = halfway()
     going_on = deployer(kyma("2.10.0", broken=True), cluster=cluster)

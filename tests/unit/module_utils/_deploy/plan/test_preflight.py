@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
 import pytest
@@ -31,6 +31,7 @@ from tests.support.driver import (
     deployer_after,
     deployment,
     healthy_cluster,
+    only_reads,
     release,
     secret,
 )
@@ -290,6 +291,11 @@ def meanwhile(someone: Deployer, act: Callable[[], object], *, write: int = 1) -
     cluster.fail_when(quicker, Unreachable("never raised"))
 
 
+def memory(someone: Deployer) -> MemoryCluster:
+    assert isinstance(someone.cluster, MemoryCluster)
+    return someone.cluster
+
+
 def upgrading() -> Deployer:
     someone = deployer_after(kyma())
     someone.materials.given = kyma("2.10")
@@ -332,6 +338,47 @@ def test_a_hold_does_not_block_a_plan_without_changes() -> None:
     assert not someone.plan()["plan"]["needed"]
 
 
+def new() -> Deployer:
+    return deployer(kyma())
+
+
+@pytest.mark.parametrize("someone_deploying", [new, upgrading])
+def test_a_hold_is_known_after_one_request_if_the_cluster_has_not_the_wanted_version(
+    someone_deploying: Callable[[], Deployer],
+) -> None:
+    someone = someone_deploying()
+    someone.task(hold.DEFINITION, reason="wait")
+    someone.materials.read.clear()
+    before = someone.installation().version
+    with only_reads(memory(someone)) as requests:
+        refused = someone.plan()
+    assert (refused["state"], refused["failed"]) == ("held", True)
+    assert (refused["previous"], refused["version"]) == (before, someone.materials.given.version)
+    assert [request.ref.kind for request in requests] == ["Installation"]
+    assert someone.materials.read == []
+
+
+def test_a_hold_of_a_cluster_with_the_same_version_is_compared_with_what_there_is_to_do() -> None:
+    someone = deployer_after(kyma())
+    someone.task(hold.DEFINITION, reason="wait")
+    assert someone.plan()["changed"] is False
+    someone.materials.given = kyma(level="trace")
+    refused = someone.plan()
+    assert refused["state"] == "held"
+    assert someone.materials.read
+
+
+def test_a_plan_in_check_mode_lists_all_reasons_and_the_hold_first() -> None:
+    someone = deployer(kyma(), cluster=made_by_helm())
+    someone.task(hold.DEFINITION, reason="wait")
+    refused = someone.plan(check_mode=True)
+    assert refused["state"] == "held"
+    first, *others = refused["blockers"]
+    assert first.startswith("the cluster is held")
+    assert any("Helm release" in one for one in others)
+    assert len(someone.plan()["blockers"]) == 1
+
+
 def test_a_hold_that_came_after_the_plan_stops_the_run() -> None:
     someone = deployer(kyma())
     planned = someone.plan()
@@ -351,7 +398,7 @@ def test_a_run_without_an_end_is_a_warning() -> None:
     assert someone.installation().last_run in warning
 
 
-def test_a_run_that_is_dead_says_since_when() -> None:
+def test_a_run_without_its_lease_says_since_when() -> None:
     record: Object = {
         "apiVersion": API_VERSION,
         "kind": "Run",
@@ -359,10 +406,10 @@ def test_a_run_that_is_dead_says_since_when() -> None:
         "spec": {"version": "2.9", "startedAt": "2026-11-21T12:00:00Z", "startedBy": "jane"},
         "status": {"state": "running"},
     }
-    assert "the run r of Kyma 2.9, begun by jane" in open_run_note(record, NOW + timedelta(minutes=30))
-    dead = open_run_note(record, NOW + timedelta(minutes=90))
-    assert "its record was last written at 2026-11-21T12:00:00Z: most likely its process is gone" in dead
+    lost = open_run_note(record, is_lost=True)
+    assert "the run r of Kyma 2.9, begun by jane" in lost
+    assert "its record was last written at 2026-11-21T12:00:00Z: it no longer holds the lease" in lost
     record["metadata"]["managedFields"] = [{"time": "2026-11-21T13:00:00Z"}]
-    alive = open_run_note(record, NOW + timedelta(minutes=90))
+    alive = open_run_note(record, is_lost=False)
     assert "at 2026-11-21T13:00:00Z: while it is active no other run begins" in alive
-    assert open_run_note({**record, "status": {"state": "failed"}}, NOW) == ""
+    assert open_run_note({**record, "status": {"state": "failed"}}, is_lost=False) == ""

@@ -423,8 +423,27 @@ def test_a_definition_that_is_allowed_by_its_kind_stays_while_anybody_uses_it() 
     assert "these exist: Gateway default/theirs" in foundation["warnings"][0]
     assert someone.carry_out(planned)["state"] == "succeeded"
     someone.options["prune_allow"] = ["CustomResourceDefinition gateways.example.com"]
-    assert someone.deploy()["state"] == "succeeded"
+    planned = someone.plan()
+    [foundation] = [one for one in planned["plan"]["components"] if one["name"] == "foundation"]
+    note = "gateways.example.com is deleted with all that it has: Gateway default/theirs"
+    assert foundation["warnings"] == [f"CustomResourceDefinition {note}"]
+    assert someone.carry_out(planned)["state"] == "succeeded"
     assert someone.cluster.resource("example.com/v1", "Gateway") is None
+
+
+def test_a_namespace_that_is_allowed_by_its_name_is_pruned_with_contents_that_the_plan_names() -> None:
+    before: Entries = {"a": [KEEP], "b": (ComponentEntry("b", "lost"), [config_map("b")])}
+    after: Entries = {"a": [KEEP], "b": (ComponentEntry("b", "kyma-system"), [config_map("b")])}
+    someone = upgraded(before, after, prune_allow=["Namespace lost"])
+    theirs = {**config_map("theirs"), "metadata": {"name": "theirs", "namespace": "lost"}}
+    someone.cluster.with_field_manager("somebody").create(theirs)
+    planned = someone.plan()
+    note = "Namespace lost is deleted with all that it has: ConfigMap lost/theirs"
+    assert [one["warnings"] for one in planned["plan"]["components"] if one["warnings"]] == [[note]]
+    result = someone.carry_out(planned)
+    assert result["state"] == "succeeded"
+    assert note in str(someone.record()["status"]["components"])
+    assert someone.cluster.get("v1", "Namespace", "lost") is None
 
 
 def test_an_orphaned_component_goes_only_when_asked_for() -> None:
@@ -444,6 +463,38 @@ def test_an_orphaned_component_goes_only_when_asked_for() -> None:
     assert find(someone, "kiali", "Deployment", "apps/v1") is None
     assert "kiali" not in read_inventories(someone.cluster)
     assert someone.installation().components == ("foundation", "a")
+    with only_reads(memory(someone)):
+        assert not someone.plan()["plan"]["needed"]
+
+
+@pytest.mark.parametrize("is_orphan", [False, True])
+def test_an_object_that_two_components_drop_is_deleted_once_in_plan_and_run(is_orphan: bool) -> None:
+    other = {**KEEP, "metadata": {"name": "other"}}
+    someone = upgraded(
+        {"a": [KEEP, config_map("shared")], "b": [other]},
+        {"a": [KEEP], "b": [other, config_map("shared")]},
+        prune=True,
+    )
+    assert someone.deploy()["state"] == "succeeded"
+    assert recorded_names(someone, "a") == ["keep", "shared"], "nothing was pruned of it"
+    someone.materials.given = release("2.11", {"a": [KEEP], **({} if is_orphan else {"b": [other]})})
+    planned = someone.plan()
+    changes = {one["name"]: one["changes"] for one in planned["plan"]["components"]}
+    deleted = {"b": ["other"]} if is_orphan else {}
+    assert {
+        name: [one["name"] for one in some if one["action"] == "delete"] for name, some in changes.items()
+    } == {"foundation": [], "b": [], "a": ["shared"], **deleted}
+    start = len(memory(someone).requests)
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    assert deletions(someone, start).count("shared") == 1
+    ended = someone.record()["status"]["components"]
+    assert {name: one["deleted"] for name, one in ended.items() if one["deleted"]} == {
+        name: len(some) for name, some in {"a": ["shared"], **deleted}.items()
+    }
+    note = "ConfigMap kyma-system/shared: component a has it too, and deletes it"
+    assert [one["name"] for one in planned["plan"]["components"] if note in one["warnings"]] == ["b"]
+    assert [name for name, one in ended.items() if note in one["warnings"]] == ["b"]
+    assert "shared" not in [*recorded_names(someone, "a"), *recorded_names(someone, "b")]
     with only_reads(memory(someone)):
         assert not someone.plan()["plan"]["needed"]
 

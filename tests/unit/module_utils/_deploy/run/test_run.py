@@ -13,6 +13,7 @@ from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     GROUP,
     Cluster,
@@ -39,7 +40,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs 
     create_run,
     update_run_status,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, migration, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     GLOBAL,
     Context,
@@ -273,6 +274,36 @@ def test_an_upgrade_counts_what_it_did() -> None:
     assert someone.record()["spec"]["previous"] == "2.9"
 
 
+def test_the_wait_for_definitions_is_reported_between_the_counts_of_applied_objects() -> None:
+    someone = deployer(kyma())
+    someone.deploy()
+    states = [state for subject, state, _text in someone.reports if subject == "foundation"]
+    assert [state for state, _group in itertools.groupby(states)] == [
+        "applying",
+        "waiting",
+        "applying",
+        "succeeded",
+    ]
+
+
+def test_a_missing_fence_is_a_notice_after_the_first_deployment_of_a_version() -> None:
+    someone = deployer(kyma("2.9", broken="istio"))
+
+    def reported() -> list[str]:
+        del someone.reports[:]
+        someone.deploy()
+        return [state for _subject, state, text in someone.reports if "writes are not fenced" in text]
+
+    assert reported() == ["advisory"]
+    someone.materials.given = kyma("2.9")
+    # The second attempt at a version, and then the next version.
+    assert reported() == ["notice"]
+    someone.materials.given = kyma("2.10")
+    assert reported() == ["advisory"]
+    runs = someone.run_info()["runs"]
+    assert ["writes are not fenced" in one["advisory"] for one in runs] == [True] * 3
+
+
 @pytest.mark.usefixtures("slow_clock")
 def test_an_unchanged_object_that_is_applied_again_counts_as_no_change() -> None:
     someone = deployer(kyma())
@@ -286,6 +317,20 @@ def test_an_unchanged_object_that_is_applied_again_counts_as_no_change() -> None
     assert (recorded["logging"]["created"], recorded["logging"]["changed"]) == (1, 1)
     [result] = [one for one in someone.results if one.get("components")][-1:]
     assert result["changed"]
+
+
+@pytest.mark.usefixtures("slow_clock")
+def test_a_run_after_a_failed_one_counts_only_what_it_does() -> None:
+    settings = config_map("settings")
+    someone = deployer(release("2.9", {"shop": [settings, deployment("web", "broken")]}))
+    assert someone.deploy()["state"] == "failed"
+    someone.materials.given = release("2.9", {"shop": [settings, config_map("new"), deployment("web")]})
+    planned = someone.plan()
+    [shop] = [one for one in planned["plan"]["components"] if one["name"] == "shop"]
+    assert sorted(one["action"] for one in shop["changes"]) == ["change", "create"]
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    done = someone.record()["status"]["components"]["shop"]
+    assert (done["created"], done["changed"]) == (1, 1)
 
 
 # The plan shows what the run then does.
@@ -447,8 +492,8 @@ def test_a_component_that_fails_stops_what_needs_it_and_nothing_else() -> None:
         f.startswith("component monitoring: ") and "Deployment kyma-system/monitoring" in f
         for f in ended["failures"]
     )
-    never = "never started: dashboards, global/post-step"
-    assert ended["failures"][1:] == [f"{never} (it needs monitoring, which failed)"]
+    never = "never started: dashboards, global/post-step (it needs monitoring, which failed)"
+    assert ended["failures"][1:] == [never]
     assert "The cluster has no version yet" in ended["msg"]
     # The end itself has not failed: it has recorded the run.
     assert [row["state"] for row in ended["durations"] if row["name"] == "end"] == ["succeeded"]
@@ -456,6 +501,8 @@ def test_a_component_that_fails_stops_what_needs_it_and_nothing_else() -> None:
     assert ended["msg"].splitlines()[1:] == ["- component monitoring failed: its task says why", f"- {never}"]
     [failed] = [one for one in someone.results if one.get("failed") and "components" in one]
     assert "Deployment kyma-system/monitoring" in failed["msg"]
+    # The last lines have them if a signal ends the playbook before the end of the run.
+    assert failed["failures"][0] == ended["failures"][0]
 
 
 def test_global_migrations_after_say_why_they_did_not_start() -> None:
@@ -814,6 +861,26 @@ def test_a_cancelled_run_reports_the_seconds_of_all_that_has_begun() -> None:
     assert set(status["components"]["logging"]["phases"]) == {"pre"}
 
 
+@pytest.mark.parametrize(
+    ("definition", "options"),
+    [
+        (migration.DEFINITION, {"component": "global", "phase": "pre"}),
+        (component.DEFINITION, {"names": ["istio"]}),
+        (component.DEFINITION, {"names": ["istio"], "state": "pruned"}),
+    ],
+)
+def test_the_task_in_which_a_run_was_cancelled_has_the_seconds_of_the_record(
+    definition: TaskDefinition, options: dict[str, Any]
+) -> None:
+    someone = deployer(kyma(), *every_phase(Ledger()))
+    begun = someone.task(run.DEFINITION, state="started", plan=someone.plan()["plan"])
+    someone.cancelled = lambda: True
+    cancelled = someone.task(definition, run=begun["run"], **options)
+    status = someone.record()["status"]
+    assert status["state"] == "cancelled"
+    assert (cancelled["state"], cancelled["seconds"]) == ("cancelled", status["seconds"])
+
+
 def test_durations_do_not_depend_on_the_wall_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     hours = itertools.count(1)
 
@@ -978,7 +1045,8 @@ def definitions_brought(someone: Deployer) -> list[str]:
 
 
 def test_definitions_are_brought_where_they_are_others_or_missing() -> None:
-    everything = ["installations", "inventories", "journalentries", "kyma-lifecycle-view", "modules", "runs"]
+    records = ["approvals", "installations", "inventories", "journalentries", "modules", "runs"]
+    everything = sorted([*records, "kyma-lifecycle-view"])
     someone = deployer_after(kyma())
     someone.materials.given = kyma("2.10")
     assert definitions_brought(someone) == []
@@ -1224,5 +1292,5 @@ def test_a_pod_that_can_not_start_is_named_while_it_is_waited_for(
     waiting = [detail for name, state, detail in someone.reports if (name, state) == ("a", "waiting")]
     assert waiting == [
         "",
-        f"Deployment kyma-system/slow: its controller has not seen it yet; {said}",
+        f"Deployment kyma-system/slow: it has no status from its controller yet; {said}",
     ]

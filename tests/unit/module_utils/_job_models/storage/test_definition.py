@@ -69,8 +69,30 @@ SPEC_V3 = {
     "healthCheck": {"script": "true"},
 }
 
+SPEC_V4 = SPEC_V3
+"""A ``spec`` of version 3 is one of version 4, which has more fields."""
+MORE_OF_V4 = {
+    "command": ["./report", "--all"],
+    "env": {"A": "b", "PASSWORD": {"secretKeyRef": {"name": "login", "key": "password"}}},
+    "requests": {"memory": "512Mi"},
+    "limits": {"memory": "1Gi", "example.com/gpu": "1"},
+    "volumes": [
+        {"path": "/data", "claim": "files"},
+        {"path": "/etc/report", "read_only": True, "config_map": {"name": "report", "optional": True}},
+    ],
+    "imagePullSecrets": ["registry"],
+    "sidecars": [{"name": "proxy", "image": "proxy:1"}],
+    "healthCheck": {"command": ["check"]},
+    "storeLabels": False,
+    "concurrencyPolicy": "Replace",
+    "ttl": 60,
+    "tolerations": [{"operator": "Exists"}],
+    "automountServiceAccountToken": False,
+    "podLabels": {"team": "a"},
+}
 
-def stored(spec: Any, version: Any = "3", type_: JobType = JobType.SCHEDULED) -> dict[str, Any]:
+
+def stored(spec: Any, version: Any = "4", type_: JobType = JobType.SCHEDULED) -> dict[str, Any]:
     labels = {"team": "a"} | ({} if version is None else {STORAGE_VERSION_LABEL: version})
     return {
         "apiVersion": API_VERSION,
@@ -93,11 +115,11 @@ def job(type_: JobType = JobType.SCHEDULED, **fields: Any) -> CoreJob:
 
 
 def test_the_versions_are_read_alike() -> None:
-    one, two, three = (
+    one, two, three, four = (
         read_definition(stored(spec, str(version)))
-        for version, spec in enumerate((SPEC_V1, SPEC_V2, SPEC_V3), start=1)
+        for version, spec in enumerate((SPEC_V1, SPEC_V2, SPEC_V3, SPEC_V4), start=1)
     )
-    assert one.job == two.job == three.job
+    assert one.job == two.job == three.job == four.job
     assert fields_of(three.job) == {
         "command": "./report --all",
         "image": "busybox",
@@ -117,8 +139,8 @@ def test_the_versions_are_read_alike() -> None:
         "emails": "all",
         "extra": {"CronJob": {"metadata": {"labels": {"a": "b"}}, "spec": None}},
     }
-    assert {one.replaces, two.replaces, three.replaces} == {JobType.ONE_OFF}
-    assert [one.storage_version, two.storage_version, three.storage_version] == [1, 2, 3]
+    assert {each.replaces for each in (one, two, three, four)} == {JobType.ONE_OFF}
+    assert [each.storage_version for each in (one, two, three, four)] == [1, 2, 3, 4]
     assert one.is_writable
     assert (one.key, one.type, one.status.run) == (KEY, JobType.SCHEDULED, 4)
 
@@ -128,8 +150,41 @@ def test_an_old_version_is_written_as_the_current_one(spec: dict[str, Any], vers
     existing = stored(spec, version)
     before = deep_copy(existing)
     made = definition_object(read_definition(existing).job, existing, JobType.ONE_OFF)
-    assert made == stored(SPEC_V3, "3")
+    assert made == stored(SPEC_V4)
     assert existing == before
+
+
+def test_the_fields_of_version_4_are_read_and_written() -> None:
+    definition = read_definition(stored(MORE_OF_V4))
+    assert definition_object(definition.job)["spec"] == MORE_OF_V4
+    fields = fields_of(definition.job)
+    assert (fields["command"], fields["ttl"], fields["store_labels"]) == (["./report", "--all"], 60, False)
+    assert fields["pod_labels"] == {"team": "a"}
+    # As options have them.
+    assert core_job(KEY, JobType.SCHEDULED, fields) == definition.job
+
+
+def test_a_name_that_only_version_4_knows_has_no_meaning_in_an_older_one() -> None:
+    existing = stored({"image": "a", "ttl": "soon"}, "3")
+    definition = read_definition(existing)
+    assert fields_of(definition.job) == {"image": "a"}
+    assert definition_object(definition.job, existing)["spec"] == {"image": "a"}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "problem"),
+    [
+        ("command", ["a", 1], "is a list, not a list of texts"),
+        ("env", {"A": True}, "has 'A', which is not a text"),
+        ("volumes", ["data"], "is a list, not a list of mappings"),
+        ("volumes", [{"secret": "a", "claim": "b"}], "has 2 sources in its entry 1, not one"),
+        ("healthCheck", {"tcp": 1}, "has tcp, which is 1, not true or false"),
+        ("affinity", ["a"], "is not a mapping"),
+    ],
+)
+def test_a_value_of_another_shape_is_named(field: str, value: Any, problem: str) -> None:
+    with pytest.raises(UnreadableDefinition, match=f"spec.{field} {problem}"):
+        read_definition(stored({field: value}))
 
 
 def test_a_line_that_empties_its_log_files_first_stays_whole() -> None:
@@ -143,7 +198,7 @@ def test_only_fields_that_were_set_are_stored() -> None:
     assert made == {
         "apiVersion": API_VERSION,
         "kind": "OneOffJob",
-        "metadata": {"name": "report", "namespace": "shop", "labels": {STORAGE_VERSION_LABEL: "3"}},
+        "metadata": {"name": "report", "namespace": "shop", "labels": {STORAGE_VERSION_LABEL: "4"}},
         "spec": {
             "image": "a",
             "resources": {"memory": ""},
@@ -164,7 +219,7 @@ def test_unknown_fields_survive_a_write() -> None:
         "healthCheck": {"script": "true", "seconds": 5},
         "extra": {"CronJob": {"spec": {"suspend": True}}, "Note": {"by": ["hand"]}},
         "colour": {"of": "sky"},
-        "cmd": "not ours in version 3",
+        "cmd": "not ours in version 4",
     }
     made = definition_object(job(image="b", cpu="2", mount={"claim": "other"}), stored(spec))
     assert made["spec"] == {
@@ -175,7 +230,7 @@ def test_unknown_fields_survive_a_write() -> None:
         "healthCheck": {"seconds": 5},
         "extra": {"Note": {"by": ["hand"]}},
         "colour": {"of": "sky"},
-        "cmd": "not ours in version 3",
+        "cmd": "not ours in version 4",
     }
     assert made["metadata"] == stored({})["metadata"]
     assert fields_of(read_definition(made).job) == {
@@ -231,7 +286,7 @@ def test_a_definition_of_another_type_gives_what_its_user_added_to_the_new_one()
         "metadata": {
             "name": "report",
             "namespace": "shop",
-            "labels": {"team": "a", STORAGE_VERSION_LABEL: "3"},
+            "labels": {"team": "a", STORAGE_VERSION_LABEL: "4"},
             "annotations": {"note": "x"},
         },
         "spec": {"image": "b", "colour": 1, "replaces": "scheduled"},
@@ -239,12 +294,12 @@ def test_a_definition_of_another_type_gives_what_its_user_added_to_the_new_one()
 
 
 def test_a_newer_version_is_read_as_far_as_it_is_known_and_not_written() -> None:
-    existing = stored({"image": "a", "command": ["b"], "replaces": 3, "new": 1}, "99")
+    existing = stored({"image": "a", "command": {"b": 1}, "replaces": 3, "new": 1}, "99")
     definition = read_definition(existing)
     assert (definition.storage_version, definition.is_writable, definition.replaces) == (99, False, None)
     assert fields_of(definition.job) == {"image": "a"}
     with pytest.raises(
-        UnreadableDefinition, match=r"storage version is 99, and this release writes at most 3"
+        UnreadableDefinition, match=r"storage version is 99, and this release writes at most 4"
     ):
         definition_object(job(), existing)
 
@@ -263,7 +318,7 @@ BROKEN: Mapping[str, tuple[Any, str]] = {
     "a number": (stored({"retry": True}), "spec.retry is True, not a whole number"),
     "a fraction": (stored({"port": 1.5}), "spec.port is 1.5, not a whole number"),
     "no switch": (stored({"suspend": "no"}), "spec.suspend is 'no', not true or false"),
-    "env": (stored({"env": {"A": {"secret": 1}}}), "spec.env has 'A', which is not a text"),
+    "env": (stored({"env": {"A": ["secret"]}}), "spec.env has 'A', which is not a text"),
     "env list": (stored({"env": [{"name": "A"}]}), "spec.env is not a mapping"),
     "group": (stored({"resources": {"cpu": []}}), "spec.resources has cpu, which is a list, not a text"),
     "extra": (stored({"extra": "x"}), "spec.extra is not a mapping"),
@@ -303,13 +358,12 @@ def test_numbers_that_yaml_reads_where_a_text_is_needed() -> None:
     assert (definition.job.cpu, definition.job.memory, definition.job.env) == ("1", "0.5", {"A": "2"})
 
 
-def test_the_defaults_are_those_of_the_status_unless_a_release_is_requested(
+def test_the_defaults_are_those_of_the_status(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(defaults_module, "DEFAULTS", {1: DEFAULTS[1], 2: {**DEFAULTS[1], "memory": "2Gi"}})
     obj = stored({})
     assert read_definition(obj).job.memory == "512Mi"
-    assert read_definition(obj, 2).job.memory == "2Gi"
     obj["status"]["defaults"] = 2
     assert read_definition(obj).job.memory == "2Gi"
     del obj["status"]
@@ -410,12 +464,12 @@ v1_specs = st.fixed_dictionaries(
 
 @settings(max_examples=examples(100, 200), deadline=None)
 @given(v1_specs)
-def test_nothing_is_lost_from_version_1_to_3(spec: dict[str, Any]) -> None:
+def test_nothing_is_lost_from_version_1_to_4(spec: dict[str, Any]) -> None:
     existing = stored(spec, "1")
     definition = read_definition(existing)
     made = definition_object(definition.job, existing, definition.replaces)
     again = read_definition(made)
-    assert (again.job, again.replaces, again.storage_version) == (definition.job, definition.replaces, 3)
+    assert (again.job, again.replaces, again.storage_version) == (definition.job, definition.replaces, 4)
     left = dict(made["spec"])
     resources = left.pop("resources", {})
     assert {name: spec[name] for name in ("memory", "cpu") if name in spec} == resources

@@ -22,8 +22,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.stored_status import (
     StoredStatus,
     WrittenObject,
-    status_fields,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._record_codec import to_record
 
 JOBS = {one["spec"]["names"]["kind"]: one["spec"] for one in DEFINITIONS[:3]}
 OTHERS = {one["spec"]["names"]["kind"]: one["spec"] for one in DEFINITIONS[3:]}
@@ -56,7 +56,7 @@ def test_a_spec_is_open_and_the_status_has_all_its_fields(kind: str) -> None:
     assert version["subresources"] == {"status": {}}
     schema = schema_of(JOBS[kind])
     assert schema["spec"]["x-kubernetes-preserve-unknown-fields"] is True
-    fields = status_fields(StoredStatus(objects=(WrittenObject("Job", "a"),)))
+    fields = to_record(StoredStatus(objects=(WrittenObject("Job", "a"),)))
     status = schema["status"]["properties"]
     assert {*status} == {*fields}
     assert {*status["objects"]["items"]["properties"]} == {*fields["objects"][0]}

@@ -12,9 +12,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.json_di
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.stored_status import (
     StoredStatus,
     WrittenObject,
-    status_fields,
-    status_from,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._record_codec import from_record, to_record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,7 +32,7 @@ STATUS = StoredStatus(
 
 
 def test_a_status_as_an_object_has_it() -> None:
-    fields = status_fields(STATUS)
+    fields = to_record(STATUS)
     assert fields == {
         "objects": [
             {"kind": "Job", "name": "report", "uid": "u", "resourceVersion": "7", "digest": "d"},
@@ -47,12 +46,12 @@ def test_a_status_as_an_object_has_it() -> None:
         "conditions": [{"type": "Ready", "status": "False"}],
         "observedGeneration": 4,
     }
-    assert status_from(json.loads(json.dumps(fields))) == STATUS
+    assert from_record(StoredStatus, json.loads(json.dumps(fields))) == STATUS
 
 
 def test_a_status_shares_nothing_with_its_object() -> None:
-    fields = status_fields(STATUS)
-    status = status_from(fields)
+    fields = to_record(STATUS)
+    status = from_record(StoredStatus, fields)
     fields["conditions"][0].clear()
     fields["history"][0].clear()
     assert status == STATUS
@@ -60,10 +59,11 @@ def test_a_status_shares_nothing_with_its_object() -> None:
 
 def test_a_value_of_another_shape_counts_as_empty() -> None:
     empty = StoredStatus()
-    assert status_from(None) == status_from([]) == status_from({}) == empty
-    wrong: dict[str, Any] = {name: "x" for name in status_fields(empty) if name not in ("message", "reason")}
-    assert status_from(wrong | {"message": 3, "reason": []}) == empty
-    assert status_from({"objects": [3, {"kind": 1, "name": "a"}]}).objects == (WrittenObject("", "a"),)
+    assert all(from_record(StoredStatus, record) == empty for record in (None, [], {}))
+    wrong: dict[str, Any] = {name: "x" for name in to_record(empty) if name not in ("message", "reason")}
+    assert from_record(StoredStatus, wrong | {"message": 3, "reason": []}) == empty
+    read = from_record(StoredStatus, {"objects": [3, {"kind": 1, "name": "a"}]})
+    assert read.objects == (WrittenObject("", "a"),)
 
 
 def test_the_digest_is_that_of_equal_objects() -> None:
@@ -94,4 +94,4 @@ statuses = st.builds(
 @settings(max_examples=examples(40), deadline=None)
 @given(statuses)
 def test_a_status_is_read_as_it_was_written(status: StoredStatus) -> None:
-    assert status_from(json.loads(json.dumps(status_fields(status)))) == status
+    assert from_record(StoredStatus, json.loads(json.dumps(to_record(status)))) == status

@@ -333,6 +333,41 @@ def test_a_fault_names_its_document_and_hides_no_other_module(
     assert catalog.choose("nats", version="1.0.0").module == "nats"
 
 
+ODD = "a\n- forged\x1b[31m"
+ODD_DOCUMENTS: list[Object] = [
+    template(channel=ODD),
+    template(version=ODD),
+    template(module=ODD),
+    template(requiresDowntime=[ODD, "x" * 5000]),
+    template(manager={"version": "v1", "kind": "Deployment", "name": ODD}),
+    template(resources=[{"name": "rawManifest", "link": f"https://example.com/{ODD}"}]),
+    template(channel="x" * 5000),
+    {**template(), "metadata": {"name": ODD}},
+    {**template(), "apiVersion": f"{GROUP}/{ODD}"},
+    meta({ODD: "1.0.0"}),
+    meta({"fast": ODD}),
+    meta(kymaSelector={"matchExpressions": [{"key": ODD, "operator": "Is"}]}),
+]
+
+
+@pytest.mark.parametrize("document", ODD_DOCUMENTS)
+def test_an_odd_text_is_a_fault_on_one_line_that_no_terminal_interprets(document: Object) -> None:
+    problems = [one for some in catalog_of(document).problems.values() for one in some]
+    assert problems
+    for problem in problems:
+        assert "\n" not in problem
+        assert "\x1b" not in problem
+        assert len(problem) < 2500
+
+
+def test_a_selector_with_odd_texts_is_explained_on_one_line() -> None:
+    selector = {"matchLabels": {"a": ODD}}
+    catalog = catalog_of(template(), meta({"fast": "1.0.0"}, kymaSelector=selector))
+    module = catalog.modules["keda"]
+    explained = module.explain_restriction(module.versions["1.0.0"], {})
+    assert explained == "is for clusters with other labels: a In (a - forged?[31m)"
+
+
 def test_a_meta_with_a_fault_allows_the_module_nowhere() -> None:
     catalog = catalog_of(older_template("1.0.0", "regular"), meta({"regular": "1.0.0"}, kymaSelector=7))
     module = catalog.modules["keda"]

@@ -349,6 +349,10 @@ def test_foreign_messages_are_tidied() -> None:
     assert tidy(None) == ""
     assert tidy("pull https://me:secret@registry.example.com/x") == "pull https://***@registry.example.com/x"
     assert len(tidy("x" * 1000)) == LONGEST_CLAUSE
+    scheduler = "0/3 nodes are available: 3 Insufficient cpu"
+    evicted = "preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod."
+    assert tidy(f"{scheduler}. no new claims to deallocate, {evicted}") == scheduler
+    assert tidy(f"{scheduler}. {evicted}") == scheduler
     assert tidy("x" * LONGEST_CLAUSE) == "x" * LONGEST_CLAUSE
 
 

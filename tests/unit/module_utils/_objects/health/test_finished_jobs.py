@@ -19,6 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health import wait
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
     WaitResult,
+    WaitTerms,
     wait_until_healthy,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
@@ -89,10 +90,8 @@ def waited_for(monkeypatch: pytest.MonkeyPatch, how: str, ttl: int | None = 0) -
     else:
         go()
     refs = [(answer["apiVersion"], ref_of(answer))]
-    end = time.monotonic() + FOREVER
-    return wait_until_healthy(
-        cluster, refs, deadline=end, cancelled=lambda: False, objects=[answer], watcher=Watcher(cluster)
-    )
+    terms = WaitTerms(cluster, time.monotonic() + FOREVER, watcher=Watcher(cluster))
+    return wait_until_healthy(terms, refs, objects=[answer])
 
 
 @pytest.mark.parametrize("how", ["Complete", "Completed"])

@@ -34,6 +34,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.sta
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wait import (
     UnhealthyObject,
     WaitResult,
+    WaitTerms,
     wait_until_established,
     wait_until_gone,
     wait_until_healthy,
@@ -49,6 +50,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 )
 
 from tests.support.clock import FOREVER
+from tests.support.eventually import eventually
 
 LONG = FOREVER
 """Seconds that no test should ever need."""
@@ -158,14 +160,14 @@ class Stage:
         )
 
     def wait(self, answers: list[Object], seconds: float = LONG, **more: Any) -> WaitResult:
-        options: dict[str, Any] = {
-            "cancelled": lambda: False,
+        given: dict[str, Any] = {
             "on_change": lambda ref, health: self.changes.append((ref, health)),
-            "objects": answers,
             "watcher": self.watcher,
         } | more
+        own = {name: given.pop(name) for name in ("objects", "pages", "by_state") if name in given}
         refs = [(o["apiVersion"], ref_of(o)) for o in answers]
-        return wait_until_healthy(self.cluster, refs, deadline=time.monotonic() + seconds, **options)
+        terms = WaitTerms(self.cluster, time.monotonic() + seconds, **given)
+        return wait_until_healthy(terms, refs, **{"objects": answers, **own})
 
     @property
     def cost(self) -> dict[str, int]:
@@ -195,7 +197,7 @@ def taking(at_least: float) -> Iterator[None]:
 def test_a_kind_that_is_current_by_its_existence_needs_no_request(stage: Stage) -> None:
     answers = stage.applied(config_map("a"), config_map("b"))
     assert stage.wait(answers).is_healthy
-    assert stage.wait(answers, objects=None).is_healthy
+    assert stage.wait(answers, objects=()).is_healthy
     assert stage.cost == {}
     assert stage.changes == []
 
@@ -355,6 +357,18 @@ def test_a_watch_without_followers_is_resumed(stage: Stage) -> None:
         assert stage.wait([changed]).is_healthy
 
 
+def test_a_watch_that_has_ended_is_resumed_without_another_list(stage: Stage) -> None:
+    stage.watcher = Watcher(stage.cluster, watch_seconds=0.05)
+    threads_before = set(threading.enumerate())
+    for name in ("first", "second"):
+        (answer,) = stage.applied(deployment(name))
+        with after(0.1, lambda answer=answer: stage.set_status(answer, complete(answer))):
+            assert stage.wait([answer]).is_healthy
+        lists = stage.cost.get("list", 0)
+        assert lists == (1 if name == "first" else 0)
+        eventually(lambda: set(threading.enumerate()) <= threads_before, 10)
+
+
 def test_the_first_failure_ends_the_wait(stage: Stage) -> None:
     answers = stage.applied(deployment("slow"), deployment("bad"))
     failure = saying(answers[1], "Progressing", "False", "ProgressDeadlineExceeded")
@@ -479,7 +493,7 @@ def test_without_answers_objects_are_read(stage: Stage) -> None:
     answers = stage.applied(deployment("a"), deployment("b"))
     for one in answers:
         stage.set_status(one, complete(one))
-    assert stage.wait(answers, objects=None).is_healthy
+    assert stage.wait(answers, objects=()).is_healthy
     assert stage.cost["list"] == 1
 
 
@@ -521,13 +535,8 @@ def test_a_watch_that_is_cut_at_once_is_not_opened_in_a_loop(stage: Stage) -> No
 
 def test_a_kind_that_is_not_served_is_asked_for_now_and_then(stage: Stage) -> None:
     ref = Ref("example.com", "Widget", "ns", "a")
-    result = wait_until_healthy(
-        stage.cluster,
-        [("example.com/v1", ref)],
-        deadline=time.monotonic() + 0.5,
-        cancelled=lambda: False,
-        watcher=stage.watcher,
-    )
+    terms = WaitTerms(stage.cluster, time.monotonic() + 0.5, watcher=stage.watcher)
+    result = wait_until_healthy(terms, [("example.com/v1", ref)])
     assert (result.ended, result.unhealthy[0].health.reason) == ("deadline", "Missing")
     assert "watch" not in stage.cost
 
@@ -581,10 +590,8 @@ def test_a_storage_class_that_may_not_be_read_is_taken_for_an_eager_one(stage: S
 
 
 def gone(stage: Stage, *objects: Object, seconds: float = LONG) -> WaitResult:
-    deadline = time.monotonic() + seconds
-    return wait_until_gone(
-        stage.cluster, objects, deadline=deadline, cancelled=lambda: False, watcher=stage.watcher
-    )
+    terms = WaitTerms(stage.cluster, time.monotonic() + seconds, watcher=stage.watcher)
+    return wait_until_gone(terms, objects)
 
 
 def test_an_object_that_is_gone_costs_one_read(stage: Stage) -> None:
@@ -633,10 +640,7 @@ def test_an_object_without_a_deletion_is_reported_as_not_deleted(stage: Stage) -
 
 
 def established(cluster: MemoryCluster, *crds: Object, seconds: float = LONG, **more: Any) -> WaitResult:
-    deadline = time.monotonic() + seconds
-    return wait_until_established(
-        cluster, crds, deadline=deadline, cancelled=more.pop("cancelled", lambda: False), **more
-    )
+    return wait_until_established(WaitTerms(cluster, time.monotonic() + seconds, **more), crds)
 
 
 def test_a_kind_that_is_served_costs_nothing(stage: Stage) -> None:
@@ -648,11 +652,10 @@ def test_a_kind_that_is_served_costs_nothing(stage: Stage) -> None:
 def test_every_version_must_be_served(stage: Stage) -> None:
     stage.applied(crd("Widget", "v1"))
     both = crd("Widget", "v1", "v2")
+    unserved = established(stage.cluster, both, seconds=0.1)
+    assert (unserved.ended, unserved.unhealthy[0].health.reason) == ("deadline", "NotServed")
     with taking(0.3), after(0.3, lambda: stage.cluster.apply(both)):
-        assert established(
-            stage.cluster, both, on_change=lambda *change: stage.changes.append(change)
-        ).is_healthy
-    assert [health.state for _ref, health in stage.changes] == ["progressing", "current"]
+        assert established(stage.cluster, both).is_healthy
 
 
 def test_a_version_that_is_not_to_be_served_is_not_waited_for(stage: Stage) -> None:

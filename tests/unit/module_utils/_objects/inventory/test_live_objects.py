@@ -21,7 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
 )
 
-from tests.support.driver import crd, custom
+from tests.support.driver import crd, custom, deployment
 from tests.support.served_kinds import silent_api, with_versions
 
 GATEWAY = Ref("example.com", "Gateway", "default", "edge")
@@ -68,3 +68,28 @@ def test_autoscalers_count_in_any_served_version() -> None:
     scaler["metadata"]["namespace"] = "shop"
     cluster.seed({**scaler, "apiVersion": "keda.sh/v2"})
     assert read_autoscaled(cluster) == {("Deployment", "shop", "web")}
+
+
+@pytest.mark.parametrize(
+    ("namespaces", "once", "lists"),
+    [
+        (["a", "b"], False, ["a", "b"]),
+        (["a", "b"], True, [""]),
+        (["a"], True, ["a"]),
+        (["a"], False, ["a"]),
+    ],
+)
+def test_whole_objects_are_read_by_namespace_or_with_one_list(
+    namespaces: list[str], lists: list[str], *, once: bool
+) -> None:
+    refs = [Ref("apps", "Deployment", namespace, "web") for namespace in (*namespaces, "c")]
+    cluster = MemoryCluster()
+    for ref in refs:
+        obj = deployment("web")
+        cluster.seed({**obj, "metadata": {"name": "web", "namespace": ref.namespace}})
+    cluster.requests.clear()
+    entries = tuple(InventoryEntry("apps/v1", ref) for ref in refs[:-1])
+    live = read_live(cluster, [Inventory("a", entries=entries)], lambda *_kind: True, once=once)
+    assert [request.ref.namespace for request in cluster.requests] == lists
+    assert set(live.objects) == set(refs[:-1])
+    assert all("spec" in obj for obj in live.objects.values())

@@ -115,7 +115,7 @@ def test_only_a_task_that_names_its_rights_is_warned_of_a_missing_fence(is_fence
     run_with_own_lease(
         asking, "one", lambda working: write(working, "a"), (lambda: ()) if is_fenced else None
     )
-    assert [state for _subject, state, _detail in seen] == ["advisory"] * is_fenced
+    assert [state for _subject, state, _detail in seen] == ["notice"] * is_fenced
 
 
 def test_reads_end_with_the_lease_from_the_first_write_on() -> None:
@@ -206,7 +206,7 @@ def test_where_the_cluster_is_held_nothing_is_written(
     someone.task(hold.DEFINITION, reason="an audit")
     with only_reads(memory(someone)):
         refused = someone.task(definition, **options)
-    assert refused["failed"]
+    assert (refused["failed"], refused["state"]) == (True, "held")
     assert "the cluster is held by " in refused["msg"]
     assert "an audit" in refused["msg"]
     someone.task(hold.DEFINITION, state="absent")

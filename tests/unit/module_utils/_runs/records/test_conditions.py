@@ -37,7 +37,7 @@ def test_a_run_that_succeeds_and_what_it_leaves() -> None:
     someone = deployer(release("2.9", {"shop": [config_map("shop", k="1")]}))
     assert someone.deploy()["state"] == "succeeded"
     record = someone.record()
-    assert conditions_of(record) == {"Succeeded": ("True", "Succeeded")}
+    assert conditions_of(record) == {"Finished": ("True", "Succeeded"), "Succeeded": ("True", "Succeeded")}
     assert record["status"]["conditions"][0]["lastTransitionTime"] == record["status"]["finishedAt"]
     assert conditions_of(installed(someone.cluster)) == {"Deployed": ("True", "Deployed")}
 
@@ -51,9 +51,11 @@ def test_a_run_that_fails_says_why() -> None:
     )
     someone.deploy()
     record = someone.record()
-    [condition] = record["status"]["conditions"]
-    assert (condition["type"], condition["status"], condition["reason"]) == ("Succeeded", "False", "Failed")
-    assert condition["message"] == record["status"]["message"] != ""
+    assert conditions_of(record) == {"Finished": ("True", "Failed"), "Succeeded": ("False", "Failed")}
+    [message] = {one["message"] for one in record["status"]["conditions"]}
+    assert "a policy says no" in message
+    # The other reasons are only in the whole message.
+    assert record["status"]["message"].startswith(message)
     [condition] = installed(someone.cluster)["status"]["conditions"]
     assert (condition["status"], condition["reason"]) == ("False", "Incomplete")
     assert record["metadata"]["name"] in condition["message"]

@@ -52,7 +52,8 @@ def test_a_kind_that_comes_later_is_installed_where_the_others_are() -> None:
     assert cluster.resource(API_VERSION, "Errand") is not None
     role = cluster.get("rbac.authorization.k8s.io/v1", "ClusterRole", "kyma-lifecycle-view")
     assert role
-    assert role["rules"][0]["resources"] == ["installations", "inventories", "modules", "runs", "errands"]
+    resources = ["installations", "inventories", "modules", "runs", "errands", "approvals"]
+    assert role["rules"][0]["resources"] == resources
 
 
 def test_a_server_that_does_not_serve_the_records_in_time(monkeypatch: pytest.MonkeyPatch) -> None:

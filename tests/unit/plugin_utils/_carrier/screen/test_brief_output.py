@@ -30,8 +30,8 @@ def test_components_that_are_only_installed_share_lines_with_all_names_and_count
     lines = [f"  install   component-{number:02}  {number} to create" for number in range(1, 31)]
     shown = brief_plan(*lines, UPGRADE)
     assert shown.pop() == UPGRADE
-    assert shown[0].startswith("  install   30 components, 465 to create: component-01 1, component-02 2, ")
-    assert len(shown) < 8
+    assert shown[0].startswith("  install   30 components, 465 to create: component-01 1, component-02 2,")
+    assert len(shown) < 10
     assert all(len(line) <= WIDTH for line in shown)
     words = " ".join(shown).replace(",", "").split()
     assert words[6:] == [word for n in range(1, 31) for word in (f"component-{n:02}", str(n))]
@@ -57,6 +57,12 @@ def test_a_table_is_the_short_one_and_all_else_stays() -> None:
     assert brief_summary(result) == ["Kyma 2.11: succeeded", *render_brief_durations(rows)]
     assert brief_summary({"durations": rows, "summary": ["else"]}) == ["else"]
     assert brief_summary({}) == []
+
+
+def test_the_end_of_a_run_that_has_failed_is_left_to_the_last_lines() -> None:
+    rows = [{"kind": "component", "name": "a", "state": "failed", "seconds": 1.0}]
+    result = {"durations": rows, "summary": ["Kyma 2.11: failed", *render_durations(rows)]}
+    assert brief_summary({**result, "failures": ["component a: no room"]}) == []
 
 
 def test_warnings_about_manifests_are_one_and_no_other_is_lost() -> None:

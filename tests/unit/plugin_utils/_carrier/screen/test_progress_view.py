@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.progress_file import ProgressLine
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Step
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import NOTICE, Step
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.screen.progress_view import (
     ProgressView,
     Verbosity,
@@ -19,6 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.screen.wai
 from hypothesis import given
 from hypothesis import strategies as st
 
+SHOWN = "pod shop/checkout-7d9: Unschedulable: 0/1 nodes"
 UNSCHEDULABLE = "Deployment shop/checkout: 0 of 1 replicas; pod checkout-7d9: Unschedulable: 0/1 nodes"
 
 
@@ -85,7 +86,32 @@ def test_a_longer_one_says_why_and_how_long_it_may_still_take() -> None:
     screen.report("checkout", "waiting", "Deployment shop/checkout: 0 of 1", Step(limit=600, spent=25))
     screen.after(9)
     screen.report("checkout", "waiting", UNSCHEDULABLE, Step(limit=600, spent=34, reason=UNSCHEDULABLE))
-    assert screen.after(1) == [f"checkout: waiting 35 of 600 s: {UNSCHEDULABLE}"]
+    assert screen.after(1) == [f"checkout: waiting 35 of 600 s: {SHOWN}"]
+
+
+@pytest.mark.parametrize(
+    ("waits_for", "failure", "printed"),
+    [
+        (UNSCHEDULABLE, UNSCHEDULABLE.replace("0 of 1 replicas", "it has timed out"), "checkout: failed"),
+        ("pod a: ended after 5 restarts", "pod a: ended after 6 restarts", "checkout: failed"),
+        (UNSCHEDULABLE, "its migration failed", "checkout: failed (its migration failed)"),
+        ("", UNSCHEDULABLE, f"checkout: failed ({SHOWN})"),
+    ],
+)
+def test_a_failure_repeats_no_cause_that_its_wait_has_shown(
+    waits_for: str, failure: str, printed: str
+) -> None:
+    screen = Screen()
+    screen.report("checkout", "waiting", waits_for, Step(limit=600, reason=waits_for))
+    assert len(screen.after(10)) == 1
+    assert screen.report("checkout", "failed", failure) == [printed]
+
+
+def test_a_failure_has_its_cause_if_no_line_had_it() -> None:
+    screen = Screen()
+    screen.report("checkout", "waiting", UNSCHEDULABLE, Step(limit=600, reason=UNSCHEDULABLE))
+    assert screen.after(9) == []
+    assert screen.report("checkout", "failed", UNSCHEDULABLE) == [f"checkout: failed ({SHOWN})"]
 
 
 def test_the_same_reason_is_repeated_seldom_and_another_one_soon() -> None:
@@ -221,3 +247,20 @@ def test_in_a_log_each_success_is_a_line_of_its_own_at_once() -> None:
     for name, line in lines.items():
         assert [one.text for one in view.take(line, 1.0)] == [f"{name}: succeeded (run 1, Secret {name})"]
     assert (view.rest(), view.due(100.0)) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("verbosity", "has_notices", "is_shown"),
+    [
+        (Verbosity.NORMAL, False, False),
+        (Verbosity.NORMAL, True, True),
+        (Verbosity.ALL, False, True),
+        (Verbosity.QUIET, True, False),
+    ],
+)
+def test_a_notice_is_printed_with_v_and_with_full_verbosity(
+    verbosity: Verbosity, *, has_notices: bool, is_shown: bool
+) -> None:
+    view = ProgressView(verbosity, has_notices=has_notices)
+    lines = [line.text for line in view.take(ProgressLine(0, "run", NOTICE, "no fence"), 1000.0)]
+    assert lines == ["run: notice (no fence)"] * is_shown

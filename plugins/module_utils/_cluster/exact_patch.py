@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._cluster.cluster import Cluster, Object
 from .._loose_json import mapping_of
+from .cluster import Cluster, Object, address_of
 
 
 def patch_exactly(cluster: Cluster, live: Object, patch: Mapping[str, Any], subresource: str = "") -> Object:
@@ -28,6 +28,4 @@ def patch_exactly(cluster: Cluster, live: Object, patch: Mapping[str, Any], subr
     meta = live["metadata"]
     exact = {name: meta[name] for name in ("uid", "resourceVersion") if name in meta}
     whole = {**patch, "metadata": {**mapping_of(patch.get("metadata")), **exact}}
-    return cluster.patch(
-        live["apiVersion"], live["kind"], meta["name"], meta["namespace"], whole, subresource=subresource
-    )
+    return cluster.patch(*address_of(live), whole, subresource=subresource)

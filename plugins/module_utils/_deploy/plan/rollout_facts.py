@@ -1,0 +1,51 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a rollout over several clusters has to know of one of them, besides its plan."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from ..._cluster.cluster import Cluster
+from ..._cluster.errors import Forbidden
+from ..._runs.cluster_state import LOST
+from ..._runs.open_run import is_open, lost_runs
+from ..._runs.records.approvals import find_approvals
+from ..._runs.records.record_schema import API_VERSION
+from .release_plan import Plan
+
+
+def rollout_facts(cluster: Cluster, plan: Plan, release_digest: str) -> dict[str, Any]:
+    """The facts about a cluster for the decision which clusters are deployed next.
+
+    Args:
+        cluster: the live one.
+        plan: of the deployment to it.
+        release_digest: of the release that the plan leads to.
+    """
+    installation = plan.installation
+    approvals, problem = find_approvals(cluster)
+    return {
+        "release_digest": release_digest,
+        "installed_digest": installation.release_digest,
+        "since": installation.release_since,
+        "run": _last_run(cluster, installation.last_run),
+        "now": cluster.server_time(),
+        "healthy_since": plan.health.since,
+        "approvals": [one.as_result() for one in approvals],
+        "approvals_problem": problem,
+    }
+
+
+def _last_run(cluster: Cluster, name: str) -> dict[str, str]:
+    """The last run; empty if there is none, its record is gone, or the user may not read it."""
+    run = None
+    with suppress(Forbidden):
+        run = cluster.get(API_VERSION, "Run", name) if name else None
+    if run is None:
+        return {}
+    is_lost = is_open(run) and name in lost_runs(cluster, [run])
+    state = LOST if is_lost else str((run.get("status") or {}).get("state", ""))
+    return {"name": name, "state": state, "release_digest": run["spec"].get("releaseDigest", "")}

@@ -1,0 +1,112 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The last lines of a playbook: what failed, why, where, and the next command, on one screen. Pure."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from .._objects.health.named_pods import brief_failure
+from .._text import MOST_NAMES, short_list
+from .cluster_result import planned_changes
+from .cluster_state import REASONED_STATES, ClusterState
+from .playbook_summary import PlaybookSummary, Reason
+from .run_failures import NEVER_STARTED
+
+MOST_ROWS = 14
+"""Rows of a terminal. An empty one may stand above them."""
+MOST_NEVER_STARTED = 2
+"""Lines about what never started."""
+INDENT = "  "
+ELLIPSIS = " …"
+
+
+def render_summary(summary: PlaybookSummary, width: int, most_rows: int = MOST_ROWS) -> list[str]:
+    """The last lines.
+
+    Args:
+        summary: of the playbook.
+        width: columns of the terminal. A command is one line, also if that takes several rows.
+        most_rows: how many rows all lines take at most.
+    """
+    is_alone = len(summary.clusters) == 1
+    head = _wrapped(_title(summary.clusters), width, 2)
+    if summary.planned:
+        head += _wrapped(f"plan: {planned_changes(summary.planned)}", width, 2)
+    never = [_labelled(one, is_alone) for one in summary.never_started]
+    if len(never) > MOST_NEVER_STARTED:
+        never[MOST_NEVER_STARTED - 1 :] = [f"{NEVER_STARTED}the same on other clusters"]
+    tail = [line for text in never for line in _wrapped(text, width, 1)]
+    tail += [line for text in summary.next_steps[:2] for line in _wrapped(f"next: {text}", width, 2)]
+    for step in summary.rollout:
+        tail += [*_wrapped(step.text, width, 3), *([INDENT + step.command] if step.command else [])]
+    if where := summary.report or summary.record:
+        tail.append(f"{'report' if summary.report else 'record'}: {where}")
+    free = most_rows - _rows([*head, *tail], width)
+    return [*head, *_render_reasons(summary, is_alone, free, width), *tail]
+
+
+def _render_reasons(summary: PlaybookSummary, is_alone: bool, free: int, width: int) -> list[str]:
+    reasons = summary.reasons
+    commands = [[INDENT + one.command] if one.command else [] for one in reasons]
+    shown = len(reasons)
+    while shown and _least_rows(commands[:shown], width) + (shown < len(reasons)) > free:
+        shown -= 1
+    left = free - _least_rows(commands[:shown], width) if shown == len(reasons) else 0
+    lines: list[str] = []
+    for reason, command in zip(reasons[:shown], commands, strict=False):
+        text = _wrapped(_labelled(reason, is_alone), width, 1 + left)
+        left -= len(text) - 1
+        lines += [*text, *command]
+    if shown < len(reasons):
+        place = PurePath(summary.report).name if summary.report else "the record of the run"
+        lines.append(f"and {len(reasons) - shown} more, in {place}")
+    return lines
+
+
+def _title(clusters: Sequence[ClusterState]) -> str:
+    if len(clusters) == 1:
+        return f"{clusters[0].cluster}: {clusters[0].state}, {_way(clusters)}"
+    states = [one.state for one in clusters]
+    parts = []
+    for state in sorted(set(states), key=[*REASONED_STATES, *states].index):
+        names = [one.cluster for one in clusters if one.state == state]
+        listed = f" ({short_list(names, MOST_NAMES)})" if state in REASONED_STATES else ""
+        parts.append(f"{len(names)} {state}{listed}")
+    return f"{', '.join(parts)}: {_way(clusters)}"
+
+
+def _way(clusters: Sequence[ClusterState]) -> str:
+    """The releases before and after, and the seconds of the slowest cluster."""
+    sets = [{one.previous for one in clusters}, {one.version for one in clusters}]
+    before, after = (", ".join(sorted(filter(None, versions))) for versions in sets)
+    versions = (
+        f"Kyma {before} → {after}" if before and after and before != after else f"Kyma {after or before}"
+    )
+    seconds = f"{max(one.seconds for one in clusters):.1f} s"
+    return f"{versions}, {seconds}" if before or after else seconds
+
+
+def _labelled(reason: Reason, is_alone: bool) -> str:
+    # The command names the pod.
+    text = brief_failure(reason.text) if reason.command else reason.text
+    subjects = f"{short_list(reason.subjects, MOST_NAMES)}: " if reason.subjects else ""
+    clusters = "" if is_alone else f"[{short_list(reason.clusters, MOST_NAMES)}] "
+    return f"{clusters}{subjects}{' '.join(text.split())}"
+
+
+def _wrapped(text: str, width: int, most: int) -> list[str]:
+    return textwrap.wrap(
+        text, width, subsequent_indent=INDENT, max_lines=most, placeholder=ELLIPSIS, break_on_hyphens=False
+    )
+
+
+def _least_rows(commands: Sequence[Sequence[str]], width: int) -> int:
+    return sum(1 + _rows(one, width) for one in commands)
+
+
+def _rows(lines: Sequence[str], width: int) -> int:
+    return sum(max(1, -(-len(line) // width)) for line in lines)

@@ -1,0 +1,193 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a person has to know when ``ansible-playbook`` ends, for each output that shows it: pure.
+
+Clusters with the same reason share an entry. The names of their pods may differ.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+
+from .._objects.health.named_pods import pod_commands, without_random_names
+from .cluster_state import HELD, LOST, PLANNED, REASONED_STATES, REFUSED, UNREACHABLE, WAITING, ClusterState
+from .outcomes import CANCELLED, FAILED, NOT_STARTED
+from .run_failures import NEVER_STARTED
+
+RECORD = "kubectl describe runs.lifecycle.kyma-project.io"
+AGAIN = "run the same playbook again"
+NEXT_STEPS = {
+    FAILED: f"correct what failed, then {AGAIN}: it continues",
+    REFUSED: f"nothing was written; correct the blockers, then {AGAIN}",
+    LOST: f"{AGAIN} to continue",
+    CANCELLED: f"{AGAIN} to continue",
+    UNREACHABLE: f"check the connection, then {AGAIN}",
+    HELD: f"ask the person who holds the cluster, then {AGAIN}",
+    WAITING: f"{AGAIN} after the ring before it is deployed",
+    NOT_STARTED: f"{AGAIN} for what was not started",
+    PLANNED: "nothing was written; run the playbook without --check to apply the plan",
+}
+"""What to do now, by the state of a cluster."""
+_SUBJECT = re.compile(r"(?:component|migration|module) \S+(?=: )")
+_HINT = re.compile(r"`((?:ansible(?:-playbook)?|kubectl) [^`]+)`")
+"""A command in a message, which reaches the cluster already."""
+BELOW = "the command below"
+
+
+def _unchanged(_cluster: str, command: str) -> str:
+    return command
+
+
+@dataclass(frozen=True)
+class ClusterEnd:
+    """How the work on one cluster has ended.
+
+    Attributes:
+        state: of the cluster.
+        failures: all reasons, the first one first, and what never started; empty if nothing failed.
+        run: the name of the last run; empty if none began.
+        note: what a person has to know before using a command; empty for nothing.
+        changes: the sums of its plan, as ``kyma_result`` has them.
+    """
+
+    state: ClusterState
+    failures: tuple[str, ...] = ()
+    run: str = ""
+    note: str = ""
+    changes: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A reason for the state of clusters that does not follow from another reason.
+
+    Attributes:
+        text: what failed, on which object, and why.
+        state: of the clusters; one of :data:`~.cluster_state.STATES`.
+        clusters: that have this reason.
+        subjects: what it is about, such as ``component logging``; empty if the text has it.
+        pod: the first one that it names, as namespace and name; empty for none.
+        command: shows more of this pod, on the first cluster; without a pod, the one of the text; or empty.
+    """
+
+    text: str
+    state: str
+    clusters: tuple[str, ...]
+    subjects: tuple[str, ...] = ()
+    pod: str = ""
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """One action: a sentence, and the command for it; empty for none."""
+
+    text: str
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class PlaybookSummary:
+    """The end of a playbook.
+
+    Attributes:
+        clusters: their states.
+        reasons: those of failed clusters first, and of each cluster in the order of their times.
+        never_started: what never started because of a reason, in the same way.
+        next_steps: what to do now, the most urgent first.
+        record: the command that shows the record of the first run that did not succeed; empty for none.
+        report: the file with the report; empty for none.
+        planned: the sums of the plans that were not applied; empty if there is none.
+        rollout: when to run a rollout over rings again, or what it needs; empty without rings.
+    """
+
+    clusters: tuple[ClusterState, ...]
+    reasons: tuple[Reason, ...] = ()
+    never_started: tuple[Reason, ...] = ()
+    next_steps: tuple[str, ...] = ()
+    record: str = ""
+    report: str = ""
+    planned: Mapping[str, int] = field(default_factory=dict)
+    rollout: tuple[NextStep, ...] = ()
+
+
+def summarize(
+    ends: Sequence[ClusterEnd],
+    complete: Callable[[str, str], str] = _unchanged,
+    report: str = "",
+    rollout: Sequence[NextStep] = (),
+) -> PlaybookSummary:
+    """The summary of a playbook.
+
+    Args:
+        ends: of its clusters, in the order of the inventory.
+        complete: returns a command so that it reaches a cluster, whose name is the first argument.
+        report: the file with the report; empty for none.
+        rollout: the next steps of a rollout over rings.
+    """
+    bad = sorted(
+        (one for one in ends if one.state.state in REASONED_STATES),
+        key=lambda one: REASONED_STATES.index(one.state.state),
+    )
+    merged: dict[object, Reason] = {}
+    for reason in (one for end in bad for one in _reasons_of(end)):
+        key = (reason.state, reason.subjects, without_random_names(reason.text))
+        known = merged.get(key)
+        merged[key] = replace(known, clusters=known.clusters + reason.clusters) if known else reason
+    reasons = [
+        replace(one, command=complete(one.clusters[0], one.command)) if one.pod else one
+        for one in merged.values()
+    ]
+    record = next((one for one in bad if one.run), None)
+    return PlaybookSummary(
+        tuple(one.state for one in ends),
+        tuple(one for one in reasons if not _is_never_started(one)),
+        tuple(one for one in reasons if _is_never_started(one)),
+        tuple(_next_steps(ends, bad, is_rollout=bool(rollout))),
+        complete(record.state.cluster, f"{RECORD} {record.run}") if record else "",
+        report,
+        _added([one.changes for one in ends if one.state.state == PLANNED]),
+        tuple(rollout),
+    )
+
+
+def _added(changes: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    return {key: sum(one.get(key, 0) for one in changes) for key in dict.fromkeys(chain(*changes))}
+
+
+def _reasons_of(end: ClusterEnd) -> Iterable[Reason]:
+    # A component that was cancelled follows from the cancellation.
+    texts = [one for one in end.failures if f": {CANCELLED}, " not in one] or [end.state.reason]
+    subjects: dict[str, list[str]] = {}
+    for text in texts:
+        subject = _SUBJECT.match(text)
+        rest = text[subject.end() + 2 :] if subject else text
+        subjects.setdefault(rest, []).extend([subject[0]] if subject else [])
+    for text, names in subjects.items():
+        # The last command shows the log, if the pod has one that says why it failed.
+        pod, commands = next(iter(pod_commands(text)), ("", [""]))
+        if not pod and (hint := _HINT.search(text)):
+            # Within a text it could be cut or wrapped, and not be pasted.
+            text, commands = _HINT.sub(BELOW, text, count=1), [hint[1]]
+        yield Reason(text, end.state.state, (end.state.cluster,), tuple(names), pod, commands[-1])
+
+
+def _is_never_started(reason: Reason) -> bool:
+    return reason.text.startswith(NEVER_STARTED)
+
+
+def _next_steps(ends: Sequence[ClusterEnd], bad: Sequence[ClusterEnd], *, is_rollout: bool) -> Iterator[str]:
+    # The steps of the rollout say for what a ring waits, until when, and which may start.
+    states = {one.state.state for one in ends} - ({WAITING, PLANNED} if is_rollout else set())
+    needed = [state for state in NEXT_STEPS if state in states]
+    steps = dict(NEXT_STEPS)
+    if not any(one.run for one in bad if one.state.state == FAILED):
+        # No run has begun that could continue.
+        steps[FAILED] = f"correct what failed, then {AGAIN}"
+    # A cluster that was not started needs what the others need.
+    yield from (steps[state] for state in needed if state != NOT_STARTED or len(needed) == 1)
+    yield from dict.fromkeys(one.note for one in bad if one.note)

@@ -1,0 +1,69 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a ring is approved. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .cluster_standing import Assessment, Standing
+from .model import ApprovalFacts, ClusterFacts, RingOptions
+
+
+def approving_ring(rings: Sequence[RingOptions], name: str) -> RingOptions:
+    """The ring whose clusters have the approvals of a ring: the ring before that has hosts, or else itself.
+
+    Args:
+        rings: in their order.
+        name: of the ring to approve.
+    """
+    before: RingOptions | None = None
+    for ring in rings:
+        if ring.name == name:
+            return before or ring
+        before = ring if ring.hosts else before
+    raise ValueError(f"there is no ring {name}")
+
+
+def is_approved(ring: str, digest: str, carriers: Sequence[Assessment]) -> bool:
+    """Whether every cluster has an approval that isn't out, and was in its ring when it was approved.
+
+    Args:
+        ring: to approve.
+        digest: of the release.
+        carriers: all clusters of the ring whose clusters have the approvals.
+    """
+    reachable = [one for one in carriers if one.standing not in (Standing.OUT, Standing.UNPLANNED)]
+    valid = {one.name: _valid(one.facts, ring, digest) for one in reachable}
+    given = [approval for approvals in valid.values() for approval in approvals]
+    # An approval that names no clusters is taken for one of all.
+    members = {name for one in given for name in one.clusters or valid}
+    needed = [name for name in valid if name in members]
+    return bool(needed) and all(valid[name] for name in needed)
+
+
+def missing_approval(ring: str, digest: str, carriers: Sequence[Assessment]) -> str:
+    """What a ring lacks of an approval, in a few words; empty if it is approved.
+
+    Args:
+        ring, digest, carriers: as for :func:`is_approved`.
+    """
+    if is_approved(ring, digest, carriers):
+        return ""
+    unread = [
+        f"; {one.name}: {one.facts.approvals_problem}" for one in carriers if one.facts.approvals_problem
+    ]
+    return "no approval for this release (kyma_ring_approve)" + "".join(unread[:1])
+
+
+def _valid(facts: ClusterFacts, ring: str, digest: str) -> list[ApprovalFacts]:
+    return [
+        one
+        for one in facts.approvals
+        if one.ring == ring and one.release_digest == digest and digest and _is_in_time(one, facts)
+    ]
+
+
+def _is_in_time(approval: ApprovalFacts, facts: ClusterFacts) -> bool:
+    return approval.until is None or (facts.now is not None and facts.now < approval.until)

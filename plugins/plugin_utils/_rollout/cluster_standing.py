@@ -1,0 +1,160 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What one cluster means for its ring: done, out, failed, or unfinished. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import Enum
+
+from ...module_utils._runs.cluster_state import HELD, LOST, PLANNED, RUNNING, UNCHANGED, UNREACHABLE
+from ...module_utils._runs.outcomes import CANCELLED, FAILED, NOT_STARTED, SUCCEEDED
+from ...module_utils._timestamp import timestamp
+from .model import ClusterFacts
+
+RECORD = "kubectl describe runs.lifecycle.kyma-project.io"
+
+
+class Standing(Enum):
+    """What a cluster means for its ring."""
+
+    DONE = "done"
+    SOAKING = "soaking"
+    UNCERTAIN = "uncertain"
+    """It has the release, but its health or its times are unknown."""
+    UNHEALTHY = "unhealthy"
+    """It has the release, and is not healthy."""
+    RUNNING = "running"
+    FAILED = "failed"
+    """A run of the release has failed on it."""
+    REFUSED = "refused"
+    """There is no plan for it."""
+    OUT = "out"
+    PENDING = "pending"
+    UNPLANNED = "unplanned"
+    """It is outside of ``--limit``, and nothing is known of it."""
+
+
+BROKEN = frozenset({Standing.FAILED, Standing.UNHEALTHY})
+"""The release may be the cause."""
+UNABLE = BROKEN | {Standing.REFUSED}
+"""Clusters that count as failed for the rings after theirs."""
+CLOSED = UNABLE | {Standing.DONE, Standing.OUT}
+"""Nothing is left to wait for that this rollout brings about."""
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """What a cluster means for its ring.
+
+    Attributes:
+        facts: of the cluster.
+        standing: see :class:`Standing`.
+        reason: why it is not done; empty if it is.
+        has_begun: whether it has the release, or a run of it is recorded.
+        is_deployable: whether a run may begin, as far as this cluster is concerned.
+        done_since: from when its soak counts, by its own clock; None if it does not have the release.
+        soaked_at: when its soak is over, by the controller's clock; None if it is over, or does not count.
+    """
+
+    facts: ClusterFacts
+    standing: Standing
+    reason: str = ""
+    has_begun: bool = False
+    is_deployable: bool = False
+    done_since: datetime | None = None
+    soaked_at: datetime | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of its host."""
+        return self.facts.cluster
+
+
+def assess(facts: ClusterFacts, digest: str, soak: float, now: datetime) -> Assessment:
+    """What a cluster means for its ring.
+
+    Args:
+        facts: of the cluster.
+        digest: of the release; empty if no plan knows it.
+        soak: seconds.
+        now: by the controller's clock.
+    """
+    is_recorded = bool(digest) and facts.installed_digest == digest
+    has_run = facts.has_begun or (bool(digest) and facts.run.release_digest == digest)
+    standing, reason = _standing_of(facts, digest, is_recorded=is_recorded)
+    if standing is not Standing.DONE:
+        return Assessment(
+            facts,
+            standing,
+            reason,
+            has_begun=is_recorded or has_run,
+            is_deployable=standing in (Standing.PENDING, Standing.FAILED)
+            and facts.state in (PLANNED, UNCHANGED)
+            and bool(facts.release_digest),
+        )
+    return _after_soak(facts, soak, now)
+
+
+def _standing_of(facts: ClusterFacts, digest: str, *, is_recorded: bool) -> tuple[Standing, str]:
+    """The standing of a cluster as if its soak were over, and the reason for it."""
+    is_ours = bool(digest) and facts.run.release_digest == digest
+    run = f"run {facts.run.name}"
+    if facts.state == NOT_STARTED:
+        return Standing.UNPLANNED, facts.reason
+    if facts.state == UNREACHABLE:
+        # The release may be the cause if a run of it has begun and has not succeeded.
+        is_at_work = facts.has_begun or (is_ours and facts.run.state != SUCCEEDED)
+        return (Standing.FAILED if is_at_work else Standing.OUT), facts.reason
+    if facts.run.state == RUNNING:
+        return Standing.RUNNING, f"{run} is not over"
+    if facts.state == HELD:
+        return Standing.OUT, facts.reason
+    if is_recorded and facts.state == UNCHANGED:
+        if facts.unhealthy is None:
+            return Standing.UNCERTAIN, "its health is unknown"
+        return (Standing.UNHEALTHY, facts.unhealthy[0]) if facts.unhealthy else (Standing.DONE, "")
+    if is_ours and facts.run.state == FAILED:
+        why = f": {facts.reason}" if facts.reason else f". `{RECORD} {facts.run.name}` shows why"
+        return Standing.FAILED, f"{run} failed{why}"
+    if facts.state in (PLANNED, UNCHANGED):
+        if not facts.release_digest:
+            return Standing.REFUSED, "its plan does not name the digest of the release"
+        is_interrupted = is_ours and facts.run.state in (LOST, CANCELLED)
+        return Standing.PENDING, f"{run} was {facts.run.state}" if is_interrupted else ""
+    return Standing.REFUSED, facts.reason
+
+
+def _after_soak(facts: ClusterFacts, soak: float, now: datetime) -> Assessment:
+    """Whether the soak of a cluster is over that has the release and is healthy.
+
+    Only times of the cluster's own clock are compared.
+    """
+    begins = [moment for moment in (facts.since, facts.healthy_since) if moment]
+    begin = max(begins) if facts.since else None
+    if soak <= 0:
+        return Assessment(facts, Standing.DONE, has_begun=True, done_since=begin)
+    if begin is None or facts.now is None:
+        missing = (
+            "its record does not say since when it has the release" if facts.now else "its clock is unknown"
+        )
+        return Assessment(facts, Standing.UNCERTAIN, missing, has_begun=True, done_since=begin)
+    left = timedelta(seconds=soak) - (facts.now - begin)
+    if left <= timedelta(0):
+        return Assessment(facts, Standing.DONE, has_begun=True, done_since=begin)
+    soaked_at = _whole_second(now + left)
+    return Assessment(
+        facts,
+        Standing.SOAKING,
+        f"soaks until {timestamp(soaked_at)}",
+        has_begun=True,
+        done_since=begin,
+        soaked_at=soaked_at,
+    )
+
+
+def _whole_second(moment: datetime) -> datetime:
+    """The next whole second, so that a call at the shown time is not too early."""
+    return moment.replace(microsecond=0) + timedelta(seconds=1 if moment.microsecond else 0)

@@ -1,0 +1,102 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The facts of a cluster, from the results of its tasks. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from ...module_utils._errors import MOST_REASONS, LifecycleError
+from ...module_utils._runs.cluster_state import attempt_of_result
+from ...module_utils._runs.outcomes import FAILED
+from ...module_utils._runs.records.cluster_hold import parse_time
+from ...module_utils._text import one_line, short_list
+from .model import ApprovalFacts, ClusterFacts, RunFacts
+
+NO_PLAN = "there is no plan of it: its tasks were skipped, or Ansible could not begin them"
+RUN_KEYS = ("name", "state", "release_digest")
+SHOWN_DIGITS = 12
+
+
+def facts_of(cluster: str, result: Mapping[str, Any] | None) -> ClusterFacts:
+    """What a fresh plan says of a cluster.
+
+    Args:
+        cluster: the name of its host.
+        result: its ``kyma_result`` after the plan, with the key ``rollout``; or the failed result of another
+            task; None if there is none.
+    """
+    if not result:
+        return ClusterFacts(cluster, FAILED, NO_PLAN)
+    attempt = attempt_of_result(result, cluster)
+    plan, rollout = result.get("plan") or {}, result.get("rollout") or {}
+    hops = [plan, *(plan.get("later") or ())]
+    digest = str(rollout.get("release_digest") or "")
+    run = RunFacts(**{key: str((rollout.get("run") or {}).get(key) or "") for key in RUN_KEYS})
+    if run.release_digest and run.release_digest in [hop.get("release_digest") for hop in hops]:
+        # A run of a release on the way is one of the rollout.
+        run = replace(run, release_digest=digest)
+    return ClusterFacts(
+        cluster,
+        attempt.state,
+        one_line(attempt.reason),
+        attempt.previous,
+        str(hops[-1].get("version") or attempt.version),
+        digest,
+        str(rollout.get("installed_digest") or ""),
+        _moment(rollout.get("since")),
+        _moment(rollout.get("now")),
+        _moment(rollout.get("healthy_since")),
+        _unhealthy(plan.get("unhealthy")),
+        run,
+        has_begun=bool(result.get("run")),
+        approvals=tuple(map(_approval, rollout.get("approvals") or ())),
+        approvals_problem=one_line(rollout.get("approvals_problem") or ""),
+    )
+
+
+def release_of(facts: Iterable[ClusterFacts]) -> tuple[str, str]:
+    """The version and the digest of the release of all clusters; empty if no plan knows it.
+
+    Raises:
+        LifecycleError: the clusters are to get different releases.
+    """
+    clusters: dict[tuple[str, str], list[str]] = {}
+    for one in facts:
+        if one.release_digest:
+            clusters.setdefault((one.version, one.release_digest), []).append(one.cluster)
+    if len({digest for _version, digest in clusters}) > 1:
+        named = "; ".join(
+            f"{version} (digest {digest[:SHOWN_DIGITS]}): {short_list(names, MOST_REASONS)}"
+            for (version, digest), names in clusters.items()
+        )
+        raise LifecycleError(
+            f"the clusters are to get {len(clusters)} releases, and a rollout has one: {named}. Give all"
+            " hosts of rings (kyma_rings) the same release."
+        )
+    return next(iter(clusters), ("", ""))
+
+
+def _unhealthy(listed: object) -> tuple[str, ...] | None:
+    if not isinstance(listed, list):
+        return None
+    return tuple(one_line(f"{one.get('object')}: {one.get('reason')}") for one in listed)
+
+
+def _approval(written: Mapping[str, Any]) -> ApprovalFacts:
+    end = str(written.get("until") or "")
+    return ApprovalFacts(
+        str(written.get("ring") or ""),
+        str(written.get("release_digest") or ""),
+        tuple(map(str, written.get("clusters") or ())),
+        # An end that can't be read has passed.
+        (_moment(end) or datetime.min.replace(tzinfo=UTC)) if end else None,
+    )
+
+
+def _moment(text: object) -> datetime | None:
+    return parse_time(str(text or ""))

@@ -1,0 +1,40 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The owners of an object."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.owner_references import (
+    controller_of,
+    is_owned_by,
+    owners_in,
+)
+
+CRON_JOB = {"kind": "CronJob", "name": "a", "uid": "1", "controller": True}
+ERRAND = {"kind": "Errand", "name": "a", "uid": "2"}
+
+
+def owned(*owners: Any) -> dict[str, Any]:
+    return {"metadata": {"ownerReferences": [*owners]}}
+
+
+def test_an_object_is_owned_by_each_of_its_owners() -> None:
+    assert is_owned_by(owned(CRON_JOB, ERRAND), "2")
+    assert not is_owned_by(owned(CRON_JOB, ERRAND), "3")
+
+
+def test_only_an_owner_with_controller_true_is_the_controller() -> None:
+    assert controller_of(owned(ERRAND, CRON_JOB)) == CRON_JOB
+    assert controller_of(owned({**CRON_JOB, "controller": False}, {**CRON_JOB, "controller": "yes"})) == {}
+
+
+@pytest.mark.parametrize(
+    "obj", [{}, {"metadata": None}, {"metadata": {"ownerReferences": "x"}}, owned("x", 3)]
+)
+def test_an_object_of_another_shape_has_no_owners(obj: dict[str, Any]) -> None:
+    assert owners_in(obj) == []
+    assert controller_of(obj) == {}

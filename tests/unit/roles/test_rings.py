@@ -1,0 +1,252 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What one call of ``deploy_kyma`` with rings does: Ansible's own work, and scripted clusters."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.extent import cases
+from tests.support.played_rings import (
+    DIGEST,
+    OLD_DIGEST,
+    PlayedRings,
+    deployable,
+    done,
+    rollout_facts,
+    to_deploy,
+    unhealthy,
+)
+from tests.support.played_role import Played
+
+HELD = {"failed": True, "state": "held", "msg": "it is held: the auditors are here"}
+UNREACHABLE = {"failed": True, "state": "unreachable", "msg": "no answer"}
+LOST = {"unreachable": True, "msg": "the bastion does not answer"}
+REFUSED = {"failed": True, "state": "refused", "msg": "the plan is refused"}
+FAILING = {"state": "failed", "failures": ["component shop: no room"], "msg": "Kyma is not deployed"}
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> PlayedRings:
+    return PlayedRings(tmp_path)
+
+
+def planned_by(played: Played) -> list[str]:
+    return sorted(host for module, _args, host in played.calls if module == "plan")
+
+
+def deployed(played: Played) -> list[str]:
+    """The hosts whose run ended, in the order of their ends."""
+    return [host for _module, args, host in played.calls if args.get("state") == "finished"]
+
+
+def test_a_call_deploys_to_the_first_ring_and_names_what_waits(fleet: PlayedRings) -> None:
+    rings = {
+        "canary": {"held": {"plan": [HELD]}, "c1": deployable("run-c1"), "gone": {"plan": [UNREACHABLE]}},
+        "rest": {"r1": {"plan": [to_deploy()]}},
+    }
+    played = fleet.roll_out(rings, "--forks=2", kyma_ring_parallel=3).succeeded()
+    assert deployed(played) == ["c1"]
+    # Each cluster is planned once for the decision, and once more for its run.
+    assert planned_by(played) == ["c1", "c1", "gone", "held", "r1"]
+    assert "canary: not deployed yet: 1 cluster (c1)" in played.text
+    decided, _, ended = played.text.partition("PLAY RECAP")
+    assert "canary: may start, 1 to deploy now (3 clusters)\n" in decided
+    rows = [" ".join(line.split()) for line in ended.partition("ROLLOUT *")[2].splitlines()]
+    assert {"canary: done (3 clusters)", "rest: may start, 1 to deploy at the next call (1 cluster)"} <= {
+        *rows
+    }
+    assert any(row.startswith("c1 2.11 → 2.12 succeeded healthy 20") for row in rows)
+    assert "next: run the same command again now: rest may start" in rows
+    assert "the ring canary is 3, and Ansible works on 2 hosts at a time" in played.text
+    assert "each of these" not in played.text
+    assert {host: counts["failed"] for host, counts in played.recap.items()} == dict.fromkeys(
+        ("c1", "gone", "held", "r1"), 0
+    )
+
+
+def test_a_check_decides_and_begins_nothing(fleet: PlayedRings) -> None:
+    rings = {"canary": {"c1": {"plan": [to_deploy()]}}, "rest": {"r1": {"plan": [to_deploy()]}}}
+    played = fleet.roll_out(rings, "--check").succeeded()
+    assert planned_by(played) == ["c1", "r1"]
+    assert not played.of("run")
+    assert "rest: waits (1 cluster): canary: not deployed yet: 1 cluster (c1)\n" in played.text
+    # It was shown already.
+    assert "ROLLOUT *" not in played.text
+    assert "run the same command without --check now: canary may start" in " ".join(played.text.split())
+
+
+def test_earlier_rings_outside_of_the_limit_are_planned_with_their_own_variables(fleet: PlayedRings) -> None:
+    rings = {
+        "canary": {"c1": {"plan": [done()]}, "c2": {"plan": [done()]}},
+        "early": {"e1": {"plan": [done()]}},
+        "rest": {"r1": deployable("run-r1"), "r2": {"plan": [done()]}, "other": {"plan": [done()]}},
+        "last": {"l1": {}},
+    }
+    hosts = {"r1": "kyma_hops=auto", "c2": "kyma_hops=auto", "c1": "ansible_connection=local"}
+    played = fleet.roll_out(rings, "--limit", "r1,r2", hosts=hosts).succeeded()
+    hops = sorted((host, args["hops"]) for module, args, host in played.calls if module == "plan")
+    assert hops == [
+        ("c1", "refuse"),
+        ("c2", "auto"),
+        ("e1", "refuse"),
+        ("other", "refuse"),
+        ("r1", "auto"),
+        ("r1", "auto"),
+        ("r2", "refuse"),
+    ]
+    assert deployed(played) == ["r1"]
+    # Not in the recap, which has only hosts of the limit.
+    assert {"r1", "r2"} == {*played.recap}
+
+
+@pytest.mark.parametrize(("most", "ended"), [(0, ["c1"]), (1, ["c1", "c2", "c3"])])
+def test_a_ring_stops_when_too_many_clusters_have_failed(
+    fleet: PlayedRings, most: int, ended: list[str]
+) -> None:
+    rings = {
+        "canary": {
+            "c1": deployable("run-c1", **FAILING),
+            "c2": deployable("run-c2"),
+            "c3": deployable("run-c3"),
+        },
+        "rest": {"r1": {"plan": [to_deploy()]}},
+    }
+    played = fleet.roll_out(rings, kyma_ring_parallel=1, kyma_ring_max_failures={"canary": most})
+    assert played.status == 2, played.text
+    assert deployed(played) == ended
+    failed = {host for host, counts in played.recap.items() if counts["failed"]}
+    assert failed == {"c1"}
+    stopped = "nothing has begun here: the ring canary has stopped, as c1 failed"
+    assert (stopped in played.text) is (most == 0)
+
+
+def test_a_cluster_that_failed_in_an_earlier_call_is_tried_again_before_others_begin(
+    fleet: PlayedRings,
+) -> None:
+    failed = to_deploy(run={"name": "run-1", "state": "failed", "release_digest": DIGEST})
+    # A person holds it because an older release failed there.
+    held = {
+        **HELD,
+        "rollout": rollout_facts(run={"name": "run-0", "state": "failed", "release_digest": "ef"}),
+    }
+    again = {**deployable("run-2"), "plan": [failed, failed]}
+    rings = {"canary": {"held": {"plan": [held]}, "c1": {"plan": [to_deploy()]}, "c2": again}}
+    played = fleet.roll_out(rings).succeeded()
+    assert deployed(played) == ["c2"]
+
+
+def test_a_cluster_without_a_plan_stops_no_other(fleet: PlayedRings) -> None:
+    rings = {
+        "canary": {"bad": {}, "c1": deployable("run-c1"), "far": {"plan": [LOST]}},
+        "rest": {"r1": {"plan": [REFUSED]}},
+    }
+    hosts = {"bad": "kyma_hops='{{ nowhere }}'"}
+    played = fleet.roll_out(rings, hosts=hosts, kyma_ring_max_failures=2)
+    assert played.status == 2, played.text
+    assert deployed(played) == ["c1"]
+    failed = {host for host, counts in played.recap.items() if counts["failed"]}
+    assert failed == {"bad", "r1"}
+
+
+def test_a_release_that_changes_after_the_decision_is_not_deployed(fleet: PlayedRings) -> None:
+    changed = {**deployable("run-c1"), "plan": [to_deploy(), to_deploy(release_digest=OLD_DIGEST)]}
+    played = fleet.roll_out({"canary": {"c1": changed}})
+    assert played.status == 2, played.text
+    assert "the files of the release have changed" in played.text
+    assert not played.of("run")
+
+
+def test_a_bastion_that_is_lost_in_a_run_ends_no_rollout(fleet: PlayedRings) -> None:
+    lost = {**deployable("run-c1"), "component": [LOST], "run finished": [LOST]}
+    rings = {"canary": {"c1": lost, "c2": deployable("run-c2")}}
+    played = fleet.roll_out(rings, kyma_ring_parallel=1, kyma_ring_max_failures=1)
+    assert played.status == 2, played.text
+    assert deployed(played) == ["c1", "c2"]
+    assert {host for host, counts in played.recap.items() if counts["failed"]} == {"c1"}
+    assert played.recap["c1"]["rescued"] == 1
+
+
+def test_the_report_has_each_cluster_once(fleet: PlayedRings, tmp_path: Path) -> None:
+    rings = {"canary": {"c1": deployable("run-c1")}, "rest": {"r1": {"plan": [to_deploy()]}}}
+    summary, junit = tmp_path / "summary.md", tmp_path / "junit.xml"
+    fleet.roll_out(rings, kyma_summary=str(summary), kyma_junit=str(junit)).succeeded()
+    suites = re.findall(r'<testsuite name="([^"]+)"', junit.read_text())
+    assert sorted(suites) == ["c1", "r1"]
+    assert "waiting" in summary.read_text()
+
+
+def test_a_cluster_that_has_the_release_is_adopted(fleet: PlayedRings) -> None:
+    unknown = done(installed_digest=OLD_DIGEST)
+    answers = {"plan": [unknown, unknown], "run noted": [{"state": "unchanged"}]}
+    played = fleet.roll_out({"canary": {"c1": answers}, "rest": {"r1": {"plan": [to_deploy()]}}}).succeeded()
+    assert [args["state"] for args in played.of("run")] == ["noted"]
+
+
+def test_a_done_cluster_that_is_not_healthy_fails(fleet: PlayedRings) -> None:
+    rings = {"canary": {"c1": {"plan": [unhealthy()]}}, "rest": {"r1": {"plan": [to_deploy()]}}}
+    played = fleet.roll_out(rings, "--limit", "rest")
+    assert played.status == 2, played.text
+    assert not deployed(played)
+    assert "no pod is ready" in played.text
+
+
+@pytest.mark.parametrize(("status", "state"), cases([(1, "wait")], [(0, "go"), (2, "failed")]))
+def test_a_check_is_asked_before_a_ring_starts(
+    fleet: PlayedRings, tmp_path: Path, status: int, state: str
+) -> None:
+    check = tmp_path / "check"
+    check.write_text(f"#!/bin/sh\ncat > {tmp_path}/question\necho p99 is 900 ms\nexit {status}\n")
+    check.chmod(0o755)
+    # A host of the inventory may have this name.
+    rings = {"canary": {"localhost": {"plan": [done()]}}, "rest": {"r1": deployable("run-r1")}}
+    played = fleet.roll_out(rings, kyma_ring_check={"rest": "check"})
+    assert played.status == (2 if state == "failed" else 0), played.text
+    assert deployed(played) == ([] if status else ["r1"])
+    assert f"the check of the ring rest: {state}: p99 is 900 ms" in played.text
+    question = json.loads((tmp_path / "question").read_text())
+    assert [(one["ring"], one["name"]) for one in question["clusters"]] == [
+        ("canary", "localhost"),
+        ("rest", "r1"),
+    ]
+
+
+@pytest.mark.parametrize("option", cases(["--syntax-check"], ["--list-tasks", "--tags=none"]))
+def test_nothing_begins_where_no_task_of_the_rollout_does(fleet: PlayedRings, option: str) -> None:
+    played = fleet.roll_out({"canary": {"c1": deployable("run-c1")}}, option).succeeded()
+    assert not played.calls
+
+
+REFUSALS = cases(
+    [({"kyma_serial": 1, "kyma_soak": "soon"}, "kyma_soak")],
+    [
+        ({"kyma_serial": 1, "kyma_plan_out": "plan.zip", "kyma_components": ["a"]}, "kyma_serial"),
+        ({"kyma_ring_check": "no-such-check"}, "kyma_ring_check"),
+        ({"kyma_rings": ["canary"]}, "kyma_rings"),
+    ],
+)
+
+
+@pytest.mark.parametrize(("variables", "name"), REFUSALS)
+def test_bad_variables_are_refused_before_any_plan(
+    fleet: PlayedRings, variables: dict[str, Any], name: str
+) -> None:
+    rings = {"canary": {"c1": {"plan": [to_deploy()]}}, "rest": {"r1": {"plan": [to_deploy()]}}}
+    played = fleet.roll_out(rings, **variables)
+    assert played.status == 2, played.text
+    assert name in played.text
+    assert not played.calls
+
+
+def test_rings_in_the_inventory_are_refused(fleet: PlayedRings) -> None:
+    rings = {"canary": {"c1": {"plan": [to_deploy()]}}}
+    played = fleet.roll_out(rings, hosts={"c1": "kyma_rings=canary"}, kyma_rings=None)
+    assert played.status == 2
+    assert "set them with -e" in played.text
+    assert not played.calls
