@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -28,6 +29,12 @@ LABEL = {"lifecycle.kyma-project.io/stored-job": "sample"}
 RESTRICTED = {"lifecycle.kyma-project.io/restrict-jobs": "true"}
 CONTAINER: Object = {"name": "job", "image": "busybox:1.37"}
 HOST_PATH = {"volumes": [{"name": "host", "hostPath": {"path": "/"}}]}
+SERVICE: Object = {
+    "apiVersion": "v1",
+    "kind": "Service",
+    "metadata": {"labels": LABEL},
+    "spec": {"ports": [{"port": 80}], "externalIPs": ["192.0.2.1"]},
+}
 REFUSED: dict[str, tuple[Object, str]] = {
     "hostPath": (HOST_PATH, "may not mount a hostPath"),
     "privileged": ({"containers": [{**CONTAINER, "securityContext": {"privileged": True}}]}, "be privileged"),
@@ -94,13 +101,18 @@ def test_the_store_says_where_nothing_restricts_pods(deployer: User) -> None:
 
 @pytest.fixture(scope="module")
 def _policies(admin: User) -> Iterator[None]:
-    """The policies, installed as an admin does."""
+    """The policies, installed as an admin does.
+
+    The API server begins and ends to apply them some time after a change. Other tests share it, so this waits
+    for the end too.
+    """
+    pod = of_kind("Pod", {"hostPID": True}, LABEL)
+    probes = [named(obj, "default") for obj in (pod, copy.deepcopy(SERVICE))]
     kubectl(admin.kubeconfig, "apply", "-f", str(FILE))
-    probe = {**of_kind("Pod", {"hostPID": True}, LABEL)}
-    probe["metadata"] = {"name": "probe", "namespace": "default", "labels": LABEL}
-    eventually(lambda: refusal(admin, probe))
+    eventually(lambda: all(refusal(admin, probe) for probe in probes))
     yield
     kubectl(admin.kubeconfig, "delete", "-f", str(FILE))
+    eventually(lambda: not any(refusal(admin, probe) for probe in probes))
 
 
 def refusal(user: User, obj: Object) -> str:
@@ -147,12 +159,7 @@ def test_the_label_of_the_store_is_enough_and_other_objects_are_left_alone(deplo
         assert "hostPath" in refusal(deployer, named(of_kind(kind, HOST_PATH, LABEL), deployer.namespace))
         assert refusal(deployer, named(of_kind(kind, HOST_PATH, {}), deployer.namespace)) == ""
         assert refusal(deployer, named(of_kind(kind, HOST_PATH, LABEL), "kube-system")) == ""
-    service = {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": {"labels": LABEL},
-        "spec": {"ports": [{"port": 80}], "externalIPs": ["192.0.2.1"]},
-    }
+    service = copy.deepcopy(SERVICE)
     assert "may not have externalIPs" in refusal(deployer, named(service, deployer.namespace))
     service["metadata"] = {}
     assert refusal(deployer, named(service, deployer.namespace)) == ""
