@@ -246,6 +246,7 @@ def test_workloads_as_people_write_them_are_imported_by_fields_and_left_alone(de
     assert {one["name"]: one["extra"] for one in dump if "extra" in one} == {
         "database": {"Service": {"spec": {"clusterIP": "None"}}}
     }
+    deployer.record_ends(dump)
     deployer.jobs(jobs=dump, prune=True).unchanged()
     assert {name: deployer.forms(name) for name in names} == before
 
