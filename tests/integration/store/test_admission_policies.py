@@ -93,6 +93,7 @@ def test_the_store_says_where_nothing_restricts_pods(deployer: User) -> None:
     """First of all, as the policies are installed for the tests that follow."""
     (warning,) = deployer.jobs(jobs=JOBS).succeeded().result["warnings"]
     assert f"nothing restricts the pods of jobs in 1 namespace ({deployer.namespace}): neither" in warning
+    deployer.record_ends(JOBS)
     deployer.jobs(jobs=JOBS).unchanged()
     labels = {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "baseline"}}}
     deployer.admin.patch("v1", "Namespace", deployer.namespace, None, labels)
