@@ -266,6 +266,14 @@ options:
     description:
       - The security context of the container.
     type: dict
+  stdin:
+    description:
+      - Whether the container has an open standard input.
+    type: bool
+  tty:
+    description:
+      - Whether the container has a terminal.
+    type: bool
   lifecycle_hooks:
     description:
       - What runs after the start and before the end of the container, C(lifecycle) in Kubernetes.
@@ -338,6 +346,11 @@ options:
     description:
       - How the pods resolve names.
     type: str
+  host_aliases:
+    description:
+      - Names for addresses, which the pods have in C(/etc/hosts).
+    type: list
+    elements: dict
   enable_service_links:
     description:
       - Whether the pods get variables about the Services of the namespace.
@@ -345,6 +358,10 @@ options:
   host_network:
     description:
       - Whether the pods use the network of their node.
+    type: bool
+  share_process_namespace:
+    description:
+      - Whether the containers of a pod see the processes of each other.
     type: bool
   ttl:
     description:
@@ -362,6 +379,10 @@ options:
     description:
       - V(NonIndexed), or V(Indexed) for pods that have a number each (one-off and scheduled).
     type: str
+  pod_failure_policy:
+    description:
+      - Which failures of a pod fail the run at once, count as no failure, or count (one-off and scheduled).
+    type: dict
   concurrency_policy:
     description:
       - What happens if a run is due while another is not over (scheduled). V(Forbid), which is the default,

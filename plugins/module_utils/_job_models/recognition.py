@@ -143,8 +143,10 @@ def _fields_of_specs(forms: Mapping[str, Object]) -> dict[str, Any]:
             "port_protocol": port.get("protocol"),
         }
     spec, job_spec = fields_at(main, "spec"), _job_spec(main)
+    is_per_index = "backoffLimitPerIndex" in job_spec
     return {
-        "retry": job_spec.get("backoffLimit", _DEFAULT_RETRIES),
+        # The default depends on a limit per index, which no field has.
+        "retry": None if is_per_index else job_spec.get("backoffLimit", _DEFAULT_RETRIES),
         "timeout": job_spec.get("activeDeadlineSeconds"),
         "suspend": spec.get("suspend"),
         "schedule": spec.get("schedule"),

@@ -81,9 +81,14 @@ def plain_schedule(schedule: str) -> str:
     Args:
         schedule: a valid one, but no ``@every``.
     """
-    first = {part: values[0] for part, values in _SPREAD.items()}
-    values = _MACROS.get(schedule, schedule).format_map(first).split()
+    values = unspread_schedule(schedule).split()
     return " ".join(_plain_field(value, field) for value, field in zip(values, _FIELDS, strict=True))
+
+
+def unspread_schedule(schedule: str) -> str:
+    """The five cron fields that a macro means in Kubernetes; any other schedule is returned unchanged."""
+    first = {part: values[0] for part, values in _SPREAD.items()}
+    return _MACROS[schedule].format_map(first) if schedule in _MACROS else schedule
 
 
 def schedule_problem(text: str) -> str:

@@ -9,6 +9,7 @@ begin with the redirections, if there are any. Its custom resources are of ``job
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,7 +19,6 @@ from .core_job import CoreJob, JobKey, JobType
 from .job_fields import core_job, fields_of
 from .job_validation import EMAILS, is_field_of, job_problems
 from .recognition import UnreadableJob, job_from_runtime
-from .runtime.runtime_objects import KINDS_OF
 
 _MARK = ("toolforge", "tool")
 """The label of all objects of tools, and its value."""
@@ -27,6 +27,7 @@ _COMPONENT = "app.kubernetes.io/component"
 _VERSION = "app.kubernetes.io/version"
 _NEW_FORMAT = "jobs.toolforge.org/command-new-format"
 _MOUNT = "toolforge.org/mount-storage"
+_LAUNCHER = "launcher"
 _EMAILS = "jobs.toolforge.org/emails"
 _FIELDS: Mapping[str, str] = {
     "command": "cmd",
@@ -112,7 +113,10 @@ def toolforge_resource(obj: Object) -> tuple[JobKey, JobType, dict[str, Any]]:
         if given_parts := {name: part for name, part in parts.items() if part}:
             fields[field] = given_parts
     mount = text_of(spec.get("mount")) or ("none" if is_built else "all")
-    fields["extra"] = _with_pod_labels(type_, {_MARK[0]: _MARK[1], _MOUNT: mount})
+    # By these labels, Toolforge's webhook mounts its storage.
+    fields["pod_labels"] = {_MARK[0]: _MARK[1], _MOUNT: mount}
+    if is_built and text_of(fields.get("command")):
+        fields["command"] = _launched(fields["command"], "logs" in fields)
     if problems := job_problems(key.name, type_, fields):
         raise UnreadableJob("; ".join(problems))
     return key, type_, fields
@@ -143,11 +147,17 @@ def _log_files(spec: Mapping[str, Any], name: str) -> dict[str, Any]:
     }
 
 
-def _with_pod_labels(type_: JobType, labels: Mapping[str, str]) -> dict[str, Any]:
-    """An ``extra`` that adds labels to the pods, so that Toolforge's webhook mounts its storage."""
-    spec = {"template": {"metadata": {"labels": dict(labels)}}}
-    kind = KINDS_OF[type_][0][1]
-    return {kind: {"spec": {"jobTemplate": {"spec": spec}} if type_ is JobType.SCHEDULED else spec}}
+def _launched(command: str, is_line: bool) -> str | list[str]:
+    """The command in an image of the build service, whose launcher sets its environment.
+
+    It is a list of words, unless it needs a shell.
+    """
+    line = command if command.startswith(f"{_LAUNCHER} ") else f"{_LAUNCHER} {command}"
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return line
+    return line if is_line or shlex.join(words) != line else words
 
 
 def _is_built(image: Any) -> bool:

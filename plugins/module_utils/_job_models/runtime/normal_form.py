@@ -14,6 +14,7 @@ from typing import Any
 
 from ..._cluster.cluster import Object
 from ..._loose_json import fields_at, items_at, mapping_of, text_of
+from ..schedules import unspread_schedule
 from .canonical_quantity import canonical_quantity
 from .plain_fields import remove_fields
 from .probe_commands import reduce_probes
@@ -62,6 +63,8 @@ def normal_form(obj: Mapping[str, Any], *, is_strict: bool = False) -> Object:
     _reduce_metadata(fields_at(form, "metadata"), kind)
     if kind == "Job":
         _reduce_job(form)
+    elif kind == "CronJob" and isinstance(schedule := fields_at(form, "spec").get("schedule"), str):
+        form["spec"]["schedule"] = unspread_schedule(schedule)
     for spec in _specs_with_pods(form, kind):
         if kind != "Deployment":
             _reduce_job_spec(spec)

@@ -55,10 +55,13 @@ def _without_nulls(value: Any) -> Any:
 def _nulls_in(value: Any, pointer: str) -> Iterator[str]:
     if value is None:
         yield pointer
-    elif isinstance(value, (Mapping, list, tuple)):
-        steps = value.items() if isinstance(value, Mapping) else enumerate(value)
-        for step, one in steps:
-            yield from _nulls_in(one, f"{pointer}/{_escaped(str(step))}")
+    elif isinstance(value, Mapping):
+        # Its order means nothing, so equal patches have equal pointers.
+        for step in sorted(value, key=str):
+            yield from _nulls_in(value[step], f"{pointer}/{_escaped(str(step))}")
+    elif isinstance(value, (list, tuple)):
+        for place, one in enumerate(value):
+            yield from _nulls_in(one, f"{pointer}/{place}")
 
 
 def _escaped(step: str) -> str:

@@ -29,6 +29,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.probe_commands import SHELL
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.runtime_objects import (
+    hidden_fields,
     runtime_objects,
 )
 from hypothesis import given, settings
@@ -147,13 +148,14 @@ def test_the_first_container_is_the_job_and_others_are_its_sidecars() -> None:
     assert not job.extra
 
 
-def test_a_limit_of_retries_per_index() -> None:
+@pytest.mark.parametrize("limit", [{}, {"backoffLimit": 2}, {"backoffLimit": 6}])
+def test_a_limit_of_retries_per_index(limit: Object) -> None:
     obj = rich_job("report")
     obj["metadata"]["namespace"] = "shop"
     for name in ("backoffLimit", "podFailurePolicy"):
         obj["spec"].pop(name, None)
-    obj["spec"] |= {"backoffLimitPerIndex": 1, "completionMode": "Indexed", "completions": 3}
-    recognized(obj)
+    obj["spec"] |= {"backoffLimitPerIndex": 1, "completionMode": "Indexed", "completions": 3, **limit}
+    assert not hidden_fields(recognized(obj))
 
 
 @pytest.mark.parametrize(
@@ -184,16 +186,57 @@ def test_a_service_with_one_port_is_the_port() -> None:
     assert job.port == 8080
 
 
+def test_a_volume_may_be_mounted_more_than_once() -> None:
+    mounts = [
+        {"name": "files", "mountPath": "/data"},
+        {"name": "files", "mountPath": "/etc/web.conf", "subPath": "web.conf", "readOnly": True},
+        {"name": "tmp", "mountPath": "/tmp"},
+    ]
+    volumes = [
+        {"name": "files", "persistentVolumeClaim": {"claimName": "web"}},
+        {"name": "tmp", "emptyDir": {}},
+    ]
+    job = recognized(deployment(container(volumeMounts=mounts), volumes=volumes))
+    assert fields_of(job)["volumes"] == [
+        {"name": "files", "path": "/data", "claim": "web"},
+        {"name": "files", "path": "/etc/web.conf", "sub_path": "web.conf", "read_only": True},
+        {"name": "tmp", "path": "/tmp", "empty_dir": ""},
+    ]
+    assert not job.extra
+
+
+@pytest.mark.parametrize("port", [80, 81])
+def test_a_health_check_by_tcp_is_one_of_the_port_of_the_service(port: int) -> None:
+    probe = {"tcpSocket": {"port": port}, "failureThreshold": 5}
+    probed = container(startupProbe=probe, livenessProbe=probe, ports=[{"containerPort": 80}])
+    job = recognized(deployment(probed), service({"port": 80}))
+    assert fields_of(job).get("health_check") == ({"tcp": True} if port == 80 else None)
+    assert job.kubernetes["liveness_probe"] == probe
+    assert not job.extra
+
+
 def test_a_service_with_two_ports_is_left_alone() -> None:
     ports = [{"name": "a", "port": 80, "targetPort": 8080}, {"name": "b", "port": 81}]
     assert "port" not in recognized(deployment(container()), service(*ports)).given
 
 
-def test_a_schedule_that_is_resolved_already_stays() -> None:
+@pytest.mark.parametrize(
+    ("schedule", "stored"),
+    [
+        ("5 4 * * *", "5 4 * * *"),
+        # Kubernetes doesn't spread it.
+        ("@daily", "0 0 * * *"),
+        ("@yearly", "0 0 1 1 *"),
+        ("@every 90m", "@every 90m"),
+    ],
+)
+def test_a_schedule_stays_as_it_runs(schedule: str, stored: str) -> None:
     cron_job = rich_cron_job("report")
-    cron_job["spec"]["schedule"] = "@daily"
+    cron_job["spec"]["schedule"] = schedule
     cron_job["metadata"]["namespace"] = "shop"
-    recognized(cron_job)
+    job = recognized(cron_job)
+    assert job.schedule == stored
+    assert "schedule" not in job.extra.get("CronJob", {}).get("spec", {})
 
 
 @pytest.mark.parametrize("rich", [rich_job, rich_cron_job, rich_deployment])

@@ -181,9 +181,7 @@ def resource(kind: str, **spec: Any) -> Object:
     }
 
 
-POD_LABELS = {
-    "template": {"metadata": {"labels": {"toolforge": "tool", "toolforge.org/mount-storage": "all"}}}
-}
+POD_LABELS = {"toolforge": "tool", "toolforge.org/mount-storage": "all"}
 """By them, Toolforge's webhook mounts its storage."""
 IMAGE = {"short_name": "python3.11", "host": "registry.example.org", "path": "python", "tag": "1"}
 
@@ -209,7 +207,7 @@ def test_a_scheduled_custom_resource() -> None:
         "retry": 1,
         "emails": "all",
         "logs": {"stdout": "report.out", "stderr": "/data/project/wm-lol/report.err"},
-        "extra": {"CronJob": {"spec": {"jobTemplate": {"spec": POD_LABELS}}}},
+        "pod_labels": POD_LABELS,
     }
 
 
@@ -235,7 +233,7 @@ def test_a_continuous_custom_resource() -> None:
         "port_protocol": "TCP",
         "replicas": 2,
         "health_check": {"path": "/health"},
-        "extra": {"Deployment": {"spec": POD_LABELS}},
+        "pod_labels": POD_LABELS,
     }
 
 
@@ -280,9 +278,54 @@ def test_a_custom_resource_has_the_defaults_of_toolforge(image: Object, is_built
     unset = resource("OneOffJob", image=image)
     del unset["spec"]["mount"]
     fields = toolforge_resource(unset)[2]
-    labels = fields["extra"]["Job"]["spec"]["template"]["metadata"]["labels"]
-    assert labels["toolforge.org/mount-storage"] == ("none" if is_built else "all")
+    assert fields["pod_labels"]["toolforge.org/mount-storage"] == ("none" if is_built else "all")
     assert ("logs" in fields) is not is_built
+
+
+BUILT = {"short_name": "tool-shop/tool-shop:latest"}
+
+
+@pytest.mark.parametrize(
+    ("cmd", "more", "command"),
+    [
+        ("web", {}, ["launcher", "web"]),
+        ("./run.sh --name 'a b'", {}, ["launcher", "./run.sh", "--name", "a b"]),
+        ("launcher web", {}, ["launcher", "web"]),
+        # These need a shell.
+        ("./run.sh | sort", {}, "launcher ./run.sh | sort"),
+        ("./run.sh $HOME", {}, "launcher ./run.sh $HOME"),
+        ("echo it's", {}, "launcher echo it's"),
+        ("web", {"filelog": True}, "launcher web"),
+    ],
+)
+def test_a_command_in_an_image_of_the_build_service_is_its_words(
+    cmd: str, more: Object, command: Any
+) -> None:
+    assert (
+        toolforge_resource(resource("OneOffJob", image=BUILT, **{"cmd": cmd, **more}))[2]["command"]
+        == command
+    )
+
+
+@pytest.mark.parametrize("version", ["1", "2"])
+@pytest.mark.parametrize(
+    ("words", "fields"),
+    [
+        ({"command": ["launcher", "web", "a b"]}, {"command": ["launcher", "web", "a b"]}),
+        ({"command": ["web"], "args": ["a b"]}, {"command": ["web"], "args": ["a b"]}),
+        ({"command": [*SHELL, "launcher web"]}, {"command": "launcher web"}),
+    ],
+)
+def test_objects_of_the_build_service_have_their_words(version: str, words: Object, fields: Any) -> None:
+    obj = cron_job("", version)
+    [container] = obj["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
+    container.update(words)
+    job = toolforge_job(obj)
+    assert job
+    assert fields.items() <= fields_of(job).items()
+    assert not job.extra
+    [rebuilt] = runtime_objects(job)
+    assert normal_form(rebuilt) == normal_form(obj)
 
 
 @pytest.mark.parametrize(

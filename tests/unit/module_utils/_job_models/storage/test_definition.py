@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
     apply_merge_patch,
 )
@@ -22,7 +25,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_jo
     JobType,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.defaults import DEFAULTS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import core_job, fields_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import (
+    FIELD_NAMES,
+    core_job,
+    fields_of,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.patches import merge_patch
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
     API_VERSION,
@@ -154,6 +161,19 @@ def test_an_old_version_is_written_as_the_current_one(spec: dict[str, Any], vers
     assert existing == before
 
 
+def test_all_stored_names_of_version_4_keep_their_meaning() -> None:
+    spec = yaml.safe_load((Path(__file__).parent / "version_4.yaml").read_text())
+    definition = read_definition(stored(spec))
+    assert definition_object(definition.job, replaces=definition.replaces)["spec"] == spec
+    fields = fields_of(definition.job)
+    assert {*fields} == {*FIELD_NAMES}
+    assert fields["extra"]["CronJob"].pop("spec", "") is None
+    resources = {name: fields.pop(name) for name in ("memory", "cpu")}
+    names = {re.sub("[A-Z]", lambda one: f"_{one[0].lower()}", name): name for name in spec}
+    del names["extra_nulls"], names["replaces"]
+    assert {**fields, "resources": resources} == {ours: spec[name] for ours, name in names.items()}
+
+
 def test_the_fields_of_version_4_are_read_and_written() -> None:
     definition = read_definition(stored(MORE_OF_V4))
     assert definition_object(definition.job)["spec"] == MORE_OF_V4
@@ -162,6 +182,18 @@ def test_the_fields_of_version_4_are_read_and_written() -> None:
     assert fields["pod_labels"] == {"team": "a"}
     # As options have them.
     assert core_job(KEY, JobType.SCHEDULED, fields) == definition.job
+
+
+def test_equal_patches_are_stored_alike() -> None:
+    many = [None] * 12
+    spec = {"b": {"two": None, "one": None}, "a": many}
+    turned = {"a": many, "b": {"one": None, "two": None}}
+    one, other = (
+        definition_object(job(image="a", extra={"CronJob": {"spec": patch}})) for patch in (spec, turned)
+    )
+    assert one == other
+    assert one["spec"]["extraNulls"][-2:] == ["/CronJob/spec/b/one", "/CronJob/spec/b/two"]
+    assert read_definition(one).job.extra == {"CronJob": {"spec": spec}}
 
 
 def test_a_name_that_only_version_4_knows_has_no_meaning_in_an_older_one() -> None:
