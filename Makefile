@@ -27,6 +27,7 @@ types: ## mypy --strict
 yaml: ## yamllint
 changelog: ## antsibull-changelog: fragments
 docs: ## antsibull-docs: the documentation of every option
+site: ## build the documentation as a site, into .build/site/html, and check its links
 suites: ## check that each test belongs to one suite
 changed: ## the unit tests of the files that differ from the main branch
 unit: ## unit tests, without a cluster; ROOM=_errands: those of one room
@@ -43,7 +44,7 @@ galaxy: ## what Galaxy's importer says of the built collection
 fix: ## fix what ruff can, and generate the documentation
 
 verbs := demo check test test-all step-table cluster cluster-down bench pictures setup build style types yaml \
-	changelog docs suites changed unit unit-oldest integration some-faults faults molecule containers kind sanity \
+	changelog docs site suites changed unit unit-oldest integration some-faults faults molecule containers kind sanity \
 	lint galaxy fix
 
 $(verbs):

@@ -38,6 +38,19 @@ def for_linters() -> Outcome:
     return passed()
 
 
+def for_documentation() -> None:
+    """Provide what builds the documentation as a site."""
+    for_running()
+    LINT.provide("lint.txt")
+
+
+def everything() -> Outcome:
+    """Provide what tests and linters need, so that they work without the network later."""
+    outcome = for_tests()
+    for_documentation()
+    return outcome
+
+
 def for_rulebooks() -> None:
     """Provide ansible-rulebook, if there is a Java. Otherwise its tests skip, which CI does not allow."""
     if not why_no_java():

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from . import checks, cluster, partition, sanity, setup, shows, step_table, suites
 from .outcome import Outcome
+from .site import build
 
 COPY = frozenset({"copy"})
 """What linters and ansible-test write to: the copy of what Git tracks."""
@@ -56,7 +57,7 @@ _ALL = (
     Step(
         "setup",
         "environments and collections in .build",
-        setup.for_tests,
+        setup.everything,
         proves="The pinned requirements can be installed together.",
     ),
     Step(
@@ -118,6 +119,7 @@ _ALL = (
         uses=COPY,
         proves="Galaxy accepts the built collection.",
     ),
+    Step("site", "the documentation as a site", build.site, ("setup",)),
     Step(
         "suites",
         "each test is in one suite",
@@ -239,7 +241,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
         *("setup", "build", "unit", "sanity", "kind", "unit-oldest", "integration", *STATIC, "some-faults"),
     ),
     FULL: (
-        *("setup", "build", "sanity-all", "kind", *STATIC),
+        *("setup", "build", "sanity-all", "kind", *STATIC, "site"),
         *("unit-all", "integration", "molecule-default", "faults", "bench"),
     ),
     CHECK: ("setup", "changed", "types", "suites", "style"),

@@ -24,8 +24,8 @@ LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
 
 
 def links_of(text: str) -> list[tuple[str, str]]:
-    """The file and the anchor of each link outside of code."""
-    without_code = re.sub(r"^ *```.*?^ *```|`[^`\n]*`", "", text, flags=re.MULTILINE | re.DOTALL)
+    """The file and the anchor of each link outside of code and of comments, which have links for the site."""
+    without_code = re.sub(r"^ *```.*?^ *```|`[^`\n]*`|<!--.*?-->", "", text, flags=re.MULTILINE | re.DOTALL)
     return LINK.findall(without_code)
 
 
