@@ -178,10 +178,15 @@ def _image(running: Engine) -> str:
     return nodeimage.NAME
 
 
+def load(running: Engine, image: str) -> None:
+    """Give the node an image that the engine has."""
+    _kind(running, "load", "docker-image", image, "--name", NAME)
+
+
 def _load_busybox(running: Engine) -> None:
     running.docker_patiently("pull", "--quiet", "busybox:stable-musl")
     running.docker("tag", "busybox:stable-musl", nodeimage.BUSYBOX_NAME)
-    _kind(running, "load", "docker-image", nodeimage.BUSYBOX_NAME, "--name", NAME)
+    load(running, nodeimage.BUSYBOX_NAME)
 
 
 def _lead_to_apiserver(running: Engine) -> None:

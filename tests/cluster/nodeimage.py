@@ -11,15 +11,13 @@ starts.
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 import yaml
 
-from . import build, ociarchive, packages, paths, provision
+from . import build, debian, ociarchive, paths, provision
 from .command import output, watched
 from .console import timed
 from .errors import ClusterError
@@ -74,9 +72,9 @@ def make() -> Path:
     if is_current():
         return ARCHIVE
     provision.provide((KUBERNETES, HELM, KIND, CONTAINERD))
-    base = _base_system()
+    base = debian.base_system(SUITE, PACKAGES)
     STAMP.unlink(missing_ok=True)
-    node = _emptied(FOLDER / "node")
+    node = debian.emptied(FOLDER / "node")
     with timed("building the node image"):
         output(["tar", "-xf", base, "-C", node])
         _add_files_of_kind(node)
@@ -95,30 +93,6 @@ def make() -> Path:
 def is_current() -> bool:
     """Say whether the archive exists and its input is unchanged."""
     return ARCHIVE.exists() and STAMP.exists() and STAMP.read_text(encoding="utf-8") == _digest()
-
-
-def _base_system() -> Path:
-    """Return an archive of Debian's base system with the packages of a node."""
-    archive = paths.CACHE / f"debian-{build.digest((), ' '.join([SUITE, *PACKAGES]))[:12]}.tar"
-    if archive.exists():
-        return archive
-    if os.geteuid() != 0:
-        raise ClusterError("kind's node image can't be pulled here, and only root can build one.")
-    packages.need("debootstrap")
-    root = _emptied(FOLDER / "debian")
-    include = f"--include={','.join(PACKAGES)}"
-    command = [packages.find("debootstrap") or "debootstrap", "--variant=minbase", include, SUITE, root]
-    with timed(f"getting a base system, Debian {SUITE}"):
-        watched("debootstrap", command, env={"PATH": packages.SEARCH_PATH})
-        for folder in ("var/cache/apt", "var/lib/apt/lists", "var/log", "usr/share/doc", "usr/share/man"):
-            _emptied(root / folder)
-        archive.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
-            draft = Path(folder) / archive.name
-            watched("tar", ["tar", "--numeric-owner", "-C", root, "-cf", draft, "."])
-            draft.replace(archive)
-        shutil.rmtree(root)
-    return archive
 
 
 def _add_files_of_kind(node: Path) -> None:
@@ -244,13 +218,6 @@ def _sandbox_image(node: Path) -> str:
     raise ClusterError(
         "kind's configuration of containerd names no sandbox_image any more: adapt nodeimage.py."
     )
-
-
-def _emptied(folder: Path) -> Path:
-    if folder.exists():
-        shutil.rmtree(folder)
-    folder.mkdir(parents=True)
-    return folder
 
 
 def _digest() -> str:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Engines that are killed at random while many errands and stored jobs change: nothing runs twice or is lost.
 
-kwok plays the pods. What is counted is in the audit log of the API server, which no engine writes.
+kwok plays the pods.
 """
 
 from __future__ import annotations
@@ -13,27 +13,19 @@ import random
 import secrets
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
-    API_VERSION,
-    KIND,
-    ErrandPhase,
-    errand_from,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
-from tests.support.audit import Request
 from tests.support.eventually import eventually
 from tests.support.extent import IS_FULL
 from tests.support.own_cluster import OwnCluster, new_cluster
+from tests.support.runs_of_errands import assert_once, have_settled
 from tests.support.started_engine import (
-    ENGINE_USER,
     SHOP,
     StartedEngine,
     config_map,
@@ -48,7 +40,6 @@ pytestmark = pytest.mark.control_plane
 SEED = os.environ.get("SEED") or str(secrets.randbelow(10**6))
 LEASE_SECONDS = 6
 PATIENCE_SECONDS = 900.0
-CONFIG_MAPS = f"/api/v1/namespaces/{SHOP}/configmaps"
 
 
 @dataclass(frozen=True)
@@ -176,10 +167,10 @@ def test_killed_engines_run_each_errand_once_per_change_and_lose_none(
                 time.sleep(chance.uniform(0.5, 4))
                 engines.kill_one(chance)
             changing.join()
-        eventually(_have_settled(own_cluster), PATIENCE_SECONDS)
+        eventually(have_settled(own_cluster.api, SHOP), PATIENCE_SECONDS)
     engines.close()
     assert "Traceback" not in engines.text
-    _assert_once(own_cluster, requests)
+    assert_once(own_cluster.api, requests, SHOP, TRIAL.errand_names)
     assert (store.count(), store.drifted()) == (TRIAL.jobs, [])
 
 
@@ -196,44 +187,3 @@ def _change(cluster: OwnCluster, store: JobStore, numbers: Sequence[int], chance
             cluster.api.apply(config_map(names[number], str(number)), force=True)
         else:
             store.change(number // 3)
-
-
-def _have_settled(cluster: OwnCluster) -> Callable[[], bool]:
-    """Whether the last run of each errand has succeeded with the ConfigMap as it is now."""
-
-    def is_so() -> bool:
-        versions = {
-            one["metadata"]["name"]: one["metadata"]["resourceVersion"]
-            for one in cluster.api.list("v1", "ConfigMap", SHOP).items
-        }
-        return all(
-            one.status.phase is ErrandPhase.SUCCEEDED
-            and one.status.run is not None
-            and [entry.resource_version for entry in one.status.run.configuration] == [versions[one.key.name]]
-            for one in map(errand_from, cluster.api.list(API_VERSION, KIND, SHOP).items)
-        )
-
-    return is_so
-
-
-def _assert_once(cluster: OwnCluster, requests: Sequence[Request]) -> None:
-    """One Job was created for each run of an errand, and the last of them after the last change."""
-    made = [one for one in requests if (one.verb, one.user, one.status) == ("create", ENGINE_USER, 201)]
-    times = {one.target: one.time for one in made if one.target.startswith("jobs ")}
-    count = Counter(one.target for one in made if one.target.startswith("jobs "))
-    assert [target for target, number in count.items() if number > 1] == []
-    changed = {one.target: one.time for one in requests if one.uri.startswith(CONFIG_MAPS) and one.persists}
-    runs = {
-        one.key.name: one.status.run.number
-        for one in map(errand_from, cluster.api.list(API_VERSION, KIND, SHOP).items)
-        if one.status.run
-    }
-    assert set(runs) == set(TRIAL.errand_names)
-    expected = {f"jobs {SHOP}/{name}-{run}" for name, last in runs.items() for run in range(1, last + 1)}
-    assert set(count) == expected
-    late = [
-        name
-        for name, last in runs.items()
-        if times[f"jobs {SHOP}/{name}-{last}"] < changed.get(f"configmaps {SHOP}/{name}", 0)
-    ]
-    assert late == []
