@@ -19,17 +19,17 @@ from .errors import ClusterError
 FOLDER = paths.BUILD / "kind"
 
 
-def base_system(suite: str, wanted: Sequence[str]) -> Path:
+def base_system(suite: str, package_names: Sequence[str]) -> Path:
     """Return an archive of Debian's smallest system with these packages; it is made once for all checkouts.
 
     Args:
         suite: the release of Debian, such as `bookworm`.
-        wanted: names of packages.
+        package_names: of Debian.
 
     Raises:
         ClusterError: only root can make one.
     """
-    archive = paths.CACHE / f"debian-{build.digest((), ' '.join([suite, *wanted]))[:12]}.tar"
+    archive = paths.CACHE / f"debian-{build.digest((), ' '.join([suite, *package_names]))[:12]}.tar"
     if archive.exists():
         return archive
     if os.geteuid() != 0:
@@ -40,7 +40,7 @@ def base_system(suite: str, wanted: Sequence[str]) -> Path:
     with timed(f"getting a base system, Debian {suite}"):
         watched(
             "debootstrap",
-            [*command, f"--include={','.join(wanted)}", suite, root],
+            [*command, f"--include={','.join(package_names)}", suite, root],
             env={"PATH": packages.SEARCH_PATH},
         )
         for folder in ("var/cache/apt", "var/lib/apt/lists", "var/log", "usr/share/doc", "usr/share/man"):

@@ -157,9 +157,9 @@ def played(kubeconfig: str, namespace: str, name: str, *arguments: str) -> str:
     cluster.create(pod(name, namespace, spec))
 
     def phase() -> str:
-        found = cluster.get("v1", "Pod", name, namespace)
-        assert found
-        return str(found["status"].get("phase") or "")
+        current_pod = cluster.get("v1", "Pod", name, namespace)
+        assert current_pod
+        return str(current_pod["status"].get("phase") or "")
 
     eventually(lambda: phase() in {"Succeeded", "Failed"}, 120)
     printed = kubectl(kubeconfig, "logs", name, namespace=namespace)
@@ -187,9 +187,9 @@ def change(cluster: LiveCluster, namespace: str, value: int) -> None:
 
 def is_running(cluster: LiveCluster, namespace: str, names: list[str], run: int) -> Callable[[], bool]:
     """Whether the Job of a run is there for one of these errands."""
-    wanted = {f"{name}-{run}" for name in names}
+    jobs = {f"{name}-{run}" for name in names}
     return lambda: any(
-        one["metadata"]["name"] in wanted for one in cluster.list("batch/v1", "Job", namespace).items
+        one["metadata"]["name"] in jobs for one in cluster.list("batch/v1", "Job", namespace).items
     )
 
 

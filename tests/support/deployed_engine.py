@@ -112,6 +112,6 @@ class DeployedEngine:
         return kubectl(self._kubeconfig, "logs", name, namespace=HOME)
 
     def _deployment(self) -> Object:
-        found = self.api.get("apps/v1", "Deployment", "errands", HOME)
-        assert found
-        return found
+        deployment = self.api.get("apps/v1", "Deployment", "errands", HOME)
+        assert deployment
+        return deployment

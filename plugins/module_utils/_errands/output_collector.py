@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import time
+from collections import Counter
 from collections.abc import Container, Sequence
 
 from .._cluster.cluster import Cluster, Object
@@ -35,6 +36,8 @@ from .slow_namespaces import SlowNamespaces
 SECRET_REFUSED = "SecretRefused"
 READ_SECONDS = 5.0
 """How long the output of a run may take to be read, all files together: a worker waits for it."""
+READ_TRIES = 6
+"""After so many that took too long, a run fails. Until then its node may only be busy."""
 SHORTEST_SECONDS = 0.1
 LARGEST_OUTPUT = 8 * 1024 * 1024
 """Bytes of all files of a run: as many as their volume has, and sparse files could have more."""
@@ -55,6 +58,7 @@ class OutputCollector:
         self._cluster = cluster
         self._index = index
         self._slow = slow
+        self._timeouts: Counter[str] = Counter()
 
     def collect(self, errand: Errand, pod: Object, output: RecordedOutput) -> OutputNote:
         """Read the output in a pod, and write its Secrets. All checks come before the first write.
@@ -74,8 +78,6 @@ class OutputCollector:
             }
             written = [self._write(errand, secret, foreign) for secret in secrets]
         except OutputRefused as refusal:
-            if refusal.reason == TIMED_OUT:
-                self._slow.add(errand.key.namespace)
             return OutputNote(reason=refusal.reason, message=str(refusal))
         finally:
             # Also where a node does not answer at all, or where there are very many Secrets.
@@ -111,11 +113,11 @@ class OutputCollector:
                 max_bytes=most + HEADER_BYTES * len(files),
             )
         except ExecTimeout:
-            text = f"the output can't be read within {READ_SECONDS:g} s. Write fewer or smaller files"
-            raise OutputRefused(TIMED_OUT, text) from None
+            raise self._timeout(pod) from None
         except ExecOutputTooLarge:
             text = f"the output has more than {LARGEST_OUTPUT} bytes in all. Write less"
             raise OutputRefused(TOO_LARGE, text) from None
+        self._timeouts.pop(meta["uid"], None)
         place = f"container {holder} of Pod {meta['namespace']}/{meta['name']}"
         contents = read_contents(answer.stdout, place)
         if answer.exit_code and len(contents) < len(files):
@@ -123,6 +125,17 @@ class OutputCollector:
         if len(contents) != len(files):
             raise ClusterError(f"read the output in {place}: the answer is incomplete; it is read again")
         return contents
+
+    def _timeout(self, pod: Object) -> LifecycleError:
+        """A failure to read in time: the run ends by the last of them."""
+        uid = pod["metadata"]["uid"]
+        self._slow.add(pod["metadata"]["namespace"])
+        self._timeouts[uid] += 1
+        text = f"the output can't be read within {READ_SECONDS:g} s"
+        if self._timeouts[uid] < READ_TRIES:
+            return ClusterError(f"{text}: its node is busy, or it has many or large files")
+        del self._timeouts[uid]
+        return OutputRefused(TIMED_OUT, f"{text}, tried {READ_TRIES} times. Write fewer or smaller files")
 
     def _is_foreign(self, errand: Errand, secret: OutputSecret, *, overwrites: bool) -> bool:
         """Whether a Secret belongs to others and is overwritten all the same."""

@@ -26,7 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import errand_engine as module
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import work_queue
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import output_collector, work_queue
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_engine import (
     LEASE,
     EngineOptions,
@@ -252,7 +252,7 @@ class TestWorking:
         assert before["get", "ConfigMap"] == len(names)
 
     def test_reads_that_run_out_of_time_hold_one_worker_of_those_of_all_namespaces(
-        self, played: PlayedErrands
+        self, played: PlayedErrands, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         namespaces = ("bad-1", "bad-2")
         for namespace in namespaces:
@@ -286,6 +286,7 @@ class TestWorking:
             ended = [one for one in running.outcomes if one["state"] in ("failed", "succeeded")]
             return [one["reason"] for one in ended if (one["namespace"], one["name"]) in keys]
 
+        monkeypatch.setattr(output_collector, "READ_TRIES", 1)
         with engine(HookedCluster(played.cluster, before=block_reads), workers=3) as running:
             first = create_bad(1)
             eventually(lambda: len(outcomes(running, first)) == len(first))
@@ -301,6 +302,26 @@ class TestWorking:
         assert set(outcomes(running, [*first, *second])) == {"OutputTimedOut"}
         assert most == 1
         assert played.jobs.reads == 1
+
+    @pytest.mark.parametrize(
+        ("times", "expected"),
+        [
+            (output_collector.READ_TRIES - 1, ("succeeded", "Completed")),
+            (output_collector.READ_TRIES, ("failed", "OutputTimedOut")),
+        ],
+        ids=["a busy node", "all tries"],
+    )
+    def test_an_output_that_takes_too_long_to_be_read_is_tried_again_some_times(
+        self, played: PlayedErrands, times: int, expected: tuple[str, str]
+    ) -> None:
+        played.writes_output(b'{"key": "value"}')
+        played.cluster.fail_when(lambda call: call.verb == "exec", ExecTimeout("run it", 5), times=times)
+        played.create(errand_object(output=one_file()))
+        with engine(played.cluster) as running:
+            eventually(lambda: running.outcomes and running.outcomes[-1]["state"] in ("succeeded", "failed"))
+            last = running.outcomes[-1]
+        assert (last["state"], last["reason"]) == expected
+        assert bool(played.secrets()) is (expected[0] == "succeeded")
 
     def test_a_run_that_a_quota_refused_starts_as_soon_as_the_quota_grows(
         self, played: PlayedErrands, monkeypatch: pytest.MonkeyPatch
