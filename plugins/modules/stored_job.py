@@ -85,6 +85,8 @@ options:
     description:
       - Environment variables of the container. A value is a text. Or it is a dictionary that says where the
         text comes from, with C(secretKeyRef) or another key of C(valueFrom) in Kubernetes.
+      - A text may use another variable of the job by V($(NAME\)). The other one comes first, whatever the
+        order here.
       - A text is no place for a secret. All who may view the namespace read it in the definition. Logs and
         diffs of Ansible show it. Refer to a Secret instead, also by O(env_from).
     type: dict
@@ -255,7 +257,7 @@ options:
     type: str
   container_ports:
     description:
-      - The ports of the container, in place of that of O(port).
+      - The ports of the container, in place of that of O(port). An empty list is none.
     type: list
     elements: dict
   image_pull_policy:
@@ -346,6 +348,10 @@ options:
     description:
       - How the pods resolve names.
     type: str
+  dns_config:
+    description:
+      - Servers, search domains and options for names, beside those of O(dns_policy).
+    type: dict
   host_aliases:
     description:
       - Names for addresses, which the pods have in C(/etc/hosts).
@@ -451,6 +457,20 @@ options:
     description:
       - The type of the Service, such as V(NodePort) (continuous).
     type: str
+  service_ip_families:
+    description:
+      - The families of the addresses of the Service, V(IPv4) or V(IPv6) or both (continuous).
+    type: list
+    elements: str
+  service_ip_family_policy:
+    description:
+      - How many families the Service has, V(SingleStack), V(PreferDualStack) or V(RequireDualStack)
+        (continuous).
+    type: str
+  service_publish_not_ready:
+    description:
+      - Whether the Service also finds pods that are not ready (continuous).
+    type: bool
   service_selector:
     description:
       - Labels by which the Service finds pods, beside those of the Deployment (continuous).

@@ -76,8 +76,8 @@ def _pod(name: str, form: Form, types: tuple[JobType, ...] = _ALL) -> Kubernetes
     return KubernetesField(Place.TEMPLATE, ("spec", name), form, types)
 
 
-def _container(name: str, form: Form) -> KubernetesField:
-    return KubernetesField(Place.CONTAINER, (name,), form)
+def _container(name: str, form: Form, **more: Any) -> KubernetesField:
+    return KubernetesField(Place.CONTAINER, (name,), form, **more)
 
 
 def _spec(name: str, form: Form, types: tuple[JobType, ...], **more: Any) -> KubernetesField:
@@ -86,6 +86,10 @@ def _spec(name: str, form: Form, types: tuple[JobType, ...], **more: Any) -> Kub
 
 def _job(name: str, form: Form) -> KubernetesField:
     return KubernetesField(Place.JOB, (name,), form, RUNS)
+
+
+def _service(name: str, form: Form) -> KubernetesField:
+    return KubernetesField(Place.SERVICE, ("spec", name), form, _CONTINUOUS)
 
 
 def _metadata(place: Place, name: str, types: tuple[JobType, ...] = _ALL) -> KubernetesField:
@@ -97,7 +101,7 @@ KUBERNETES_FIELDS: Mapping[str, KubernetesField] = {
     "env_from": _container("envFrom", Form.ITEMS),
     "working_dir": _container("workingDir", Form.TEXT),
     "container_name": _container("name", Form.TEXT),
-    "container_ports": _container("ports", Form.ITEMS),
+    "container_ports": _container("ports", Form.ITEMS, no_value=[]),
     "image_pull_policy": _container("imagePullPolicy", Form.TEXT),
     "security_context": _container("securityContext", Form.MAPPING),
     "stdin": _container("stdin", Form.SWITCH),
@@ -121,6 +125,7 @@ KUBERNETES_FIELDS: Mapping[str, KubernetesField] = {
     "priority_class": _pod("priorityClassName", Form.TEXT),
     "termination_grace_period": _pod("terminationGracePeriodSeconds", Form.NUMBER),
     "dns_policy": _pod("dnsPolicy", Form.TEXT),
+    "dns_config": _pod("dnsConfig", Form.MAPPING),
     "host_aliases": _pod("hostAliases", Form.ITEMS),
     "enable_service_links": _pod("enableServiceLinks", Form.SWITCH),
     "host_network": _pod("hostNetwork", Form.SWITCH),
@@ -152,9 +157,12 @@ KUBERNETES_FIELDS: Mapping[str, KubernetesField] = {
     ),
     "pod_labels": _metadata(Place.TEMPLATE, "labels"),
     "pod_annotations": _metadata(Place.TEMPLATE, "annotations"),
-    "service_ports": KubernetesField(Place.SERVICE, ("spec", "ports"), Form.ITEMS, _CONTINUOUS),
-    "service_type": KubernetesField(Place.SERVICE, ("spec", "type"), Form.TEXT, _CONTINUOUS),
-    "service_selector": KubernetesField(Place.SERVICE, ("spec", "selector"), Form.TEXTS, _CONTINUOUS),
+    "service_ports": _service("ports", Form.ITEMS),
+    "service_type": _service("type", Form.TEXT),
+    "service_ip_families": _service("ipFamilies", Form.WORDS),
+    "service_ip_family_policy": _service("ipFamilyPolicy", Form.TEXT),
+    "service_publish_not_ready": _service("publishNotReadyAddresses", Form.SWITCH),
+    "service_selector": _service("selector", Form.TEXTS),
     "service_labels": _metadata(Place.SERVICE, "labels", _CONTINUOUS),
     "service_annotations": _metadata(Place.SERVICE, "annotations", _CONTINUOUS),
 }

@@ -20,6 +20,7 @@ from .plain_fields import remove_fields
 from .probe_commands import reduce_probes
 from .server_defaults import DEFAULTS_BY_KIND, FIELDS_WITHOUT_EMPTY_MAPS, Defaults
 from .service_form import remove_assigned_fields
+from .variable_order import canonical_order
 
 _SERVER_METADATA = (
     "creationTimestamp",
@@ -52,8 +53,8 @@ def normal_form(obj: Mapping[str, Any], *, is_strict: bool = False) -> Object:
 
     Args:
         obj: the object.
-        is_strict: whether the names of templates and the order of variables, volumes and mounts stay, which
-            mean nothing. The digests of runs have them.
+        is_strict: whether the names and namespaces of templates stay, which mean nothing, and the order of
+            variables, volumes and mounts. The digests of runs have them.
     """
     kind = text_of(obj.get("kind"))
     form: Object = _without_absent({name: value for name, value in obj.items() if name != "status"})
@@ -70,10 +71,10 @@ def normal_form(obj: Mapping[str, Any], *, is_strict: bool = False) -> Object:
             _reduce_job_spec(spec)
         _reduce_pod_template(fields_at(spec, "template"), kind)
         if not is_strict:
-            remove_fields(fields_at(spec, "template", "metadata"), "name")
+            remove_fields(fields_at(spec, "template", "metadata"), "name", "namespace")
             _sort_lists(fields_at(spec, "template", "spec"))
     if not is_strict:
-        remove_fields(fields_at(form, "spec", "jobTemplate", "metadata"), "name")
+        remove_fields(fields_at(form, "spec", "jobTemplate", "metadata"), "name", "namespace")
     _remove_defaults(form, DEFAULTS_BY_KIND.get(kind, {}))
     reduced: Object = _without_empty_maps(form)
     return reduced
@@ -187,11 +188,8 @@ def _sort_lists(pod: Object) -> None:
     for field in ("initContainers", "containers"):
         for container in items_at(pod, field):
             _sort(container, "volumeMounts", "mountPath")
-            names = [one.get("name") for one in items_at(container, "env")]
-            # A value may name the variables before it, and of two with one name the last one counts.
-            is_free = all("$(" not in text_of(one.get("value")) for one in items_at(container, "env"))
-            if is_free and len(names) == len({*names}):
-                _sort(container, "env", "name")
+            if env := [*items_at(container, "env")]:
+                container["env"] = canonical_order(env)
 
 
 def _sort(holder: Object, field: str, key: str) -> None:

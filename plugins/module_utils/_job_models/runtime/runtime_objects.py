@@ -18,6 +18,7 @@ from ..kubernetes_fields import KUBERNETES_FIELDS, Form, KubernetesField, Place
 from ..schedules import resolved_schedule
 from .patches import apply_extra, apply_patch
 from .probe_commands import SHELL, script_command
+from .variable_order import expanding_order
 
 JOB, CRON_JOB, DEPLOYMENT, SERVICE = "Job", "CronJob", "Deployment", "Service"
 
@@ -285,7 +286,7 @@ def _container(job: CoreJob) -> Object:
     elif job.command:
         container["command"] = [*job.command]
     if job.env:
-        container["env"] = [_env_entry(name, value) for name, value in sorted(job.env.items())]
+        container["env"] = expanding_order([_env_entry(name, value) for name, value in job.env.items()])
     if resources := _resources(job):
         container["resources"] = resources
     if mounts := [*_mounts(job)]:

@@ -14,6 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_val
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.kubernetes_fields import (
     KUBERNETES_FIELDS,
     Form,
+    Place,
     value_at,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.recognition import job_from_runtime
@@ -104,6 +105,13 @@ def test_a_field_can_switch_off_what_the_store_sets(name: str, value: Any, path:
     assert path not in obj["spec"]
     read_job = job_from_runtime(obj)
     assert (fields_of(read_job)[name], read_job.extra) == (value, {})
+
+
+def test_a_container_may_lack_the_port_of_the_service() -> None:
+    fields = {"image": "nginx:1", "port": 80, "container_ports": []}
+    objects = runtime_objects(core_job(KEY, JobType.CONTINUOUS, fields))
+    assert "ports" not in place_in({obj["kind"]: obj for obj in objects}, Place.CONTAINER)
+    assert fields_of(job_from_runtime(*objects)).items() >= fields.items()
 
 
 def test_objects_may_lack_the_labels_of_the_store() -> None:

@@ -162,8 +162,14 @@ def test_a_limit_of_retries_per_index(limit: Object) -> None:
     ("env", "expected"),
     [
         ([("A", "1"), ("B", "2")], {"A": "1", "B": "2"}),
-        # A variable may use those before it.
-        ([("B", "2"), ("A", "$(B)")], None),
+        # A variable may use those before it, and those after it mean nothing to it.
+        ([("B", "2"), ("A", "$(B)")], {"A": "$(B)", "B": "2"}),
+        ([("A", "$(B)"), ("B", "2")], None),
+        ([("D", "$(B)"), ("C", "3"), ("B", "$(A)"), ("A", "$(HOME)")], None),
+        ([("C", "3"), ("A", "$(A)"), ("B", "$(A)")], {"A": "$(A)", "B": "$(A)", "C": "3"}),
+        ([("A", "$(B)"), ("B", "$(A)")], {"A": "$(B)", "B": "$(A)"}),
+        ([("B", "$(A)"), ("A", "$(B)")], None),
+        ([("A", "1"), ("A", "2")], None),
         # Else their order means nothing.
         ([("B", "2"), ("A", "1")], {"A": "1", "B": "2"}),
     ],
