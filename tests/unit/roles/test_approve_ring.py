@@ -76,7 +76,9 @@ if IS_FULL:
     def test_a_ring_that_is_open_needs_no_approval(fleet: PlayedRings) -> None:
         given = [{"ring": "rest", "release_digest": DIGEST, "clusters": ["c1"]}]
         rings = {**RINGS, "canary": {"c1": {"plan": [done(approvals=given)]}}}
-        assert approved_on(fleet.roll_out(rings, **OPTIONS).succeeded()) == []
+        played = fleet.roll_out(rings, **OPTIONS).succeeded()
+        assert approved_on(played) == []
+        assert "nothing is approved: the ring rest needs no further approval" in played.text
 
 
 NOT_DONE = {**RINGS, "canary": {**CANARIES, "c2": {"plan": [to_deploy()]}}}
@@ -87,6 +89,7 @@ MISTAKES: list[tuple[list[str], dict[str, Any], str]] = [
     (["--limit=c1,rest"], {}, "Run the playbook without --limit"),
     ([], {"kyma_soak": "30d"}, "the ring rest may not start yet: canary: soaks until"),
 ]
+NOT_ASKED = ([], {"kyma_ring_approve": "canary, "}, "kyma_ring_approve does not name the ring rest")
 OTHER_RELEASE = ([], {"kyma_release_digest": OLD_DIGEST}, "Approve the release that you mean")
 
 
@@ -97,7 +100,7 @@ def test_a_ring_before_whose_gate_a_cluster_is_not_done_is_not_approved(fleet: P
     assert approved_on(played) == []
 
 
-@pytest.mark.parametrize(("words", "options", "reason"), cases([OTHER_RELEASE], MISTAKES))
+@pytest.mark.parametrize(("words", "options", "reason"), cases([NOT_ASKED, OTHER_RELEASE], MISTAKES))
 def test_nothing_is_approved_by_mistake(
     fleet: PlayedRings, words: list[str], options: dict[str, Any], reason: str
 ) -> None:

@@ -23,7 +23,7 @@ from tests.support.played_rings import (
     to_deploy,
     unhealthy,
 )
-from tests.support.played_role import Played
+from tests.support.played_role import OUTDATED, Played
 
 HELD = {"failed": True, "state": "held", "msg": "it is held: the auditors are here"}
 UNREACHABLE = {"failed": True, "state": "unreachable", "msg": "no answer"}
@@ -161,6 +161,33 @@ def test_a_release_that_changes_after_the_decision_is_not_deployed(fleet: Played
     assert played.status == 2, played.text
     assert "the files of the release have changed" in played.text
     assert not played.of("run")
+
+
+NOT_BEGUN = {"run started": [{"failed": True, "msg": "another run is active on this cluster"}]}
+OVERTAKEN = {"run started": [OUTDATED]}
+REFUSED_LATER = {"plan": [to_deploy(), to_deploy(), REFUSED], **OVERTAKEN}
+DEPLOYED_MEANWHILE = {"plan": [to_deploy(), to_deploy(), done()], **OVERTAKEN}
+
+
+@pytest.mark.parametrize(
+    ("began", "status", "row"),
+    cases(
+        [(NOT_BEGUN, 2, "c1 2.11 → 2.12 failed unknown another run is active on this cluster")],
+        [
+            (REFUSED_LATER, 2, "c1 2.11 → 2.12 refused unknown the plan is refused"),
+            (DEPLOYED_MEANWHILE, 0, "c1 2.12 unchanged healthy 20"),
+        ],
+    ),
+)
+def test_a_run_that_does_not_begin_leaves_its_cluster_as_it_is(
+    fleet: PlayedRings, began: dict[str, Any], status: int, row: str
+) -> None:
+    rings = {"canary": {"c1": {**deployable(""), **began}}, "rest": {"r1": {"plan": [to_deploy()]}}}
+    played = fleet.roll_out(rings)
+    assert played.status == status, played.text
+    ended = " ".join(played.text.partition("ROLLOUT *")[2].split())
+    assert row in ended
+    assert ("rest may start" in ended) is (status == 0)
 
 
 def test_a_bastion_that_is_lost_in_a_run_ends_no_rollout(fleet: PlayedRings) -> None:
