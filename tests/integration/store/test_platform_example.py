@@ -16,8 +16,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.cluster.certificates import write_private
 from tests.cluster.paths import ROOT
 from tests.support.extent import cases
+from tests.support.kubectl import kubectl
 from tests.support.store_user import User
 
 pytestmark = pytest.mark.cluster
@@ -52,6 +54,20 @@ class Platform:
             "platform_sendmail": str(sendmail),
         }
 
+    def check(self, *, fails: bool = False) -> str:
+        """Play the check by the account of CI."""
+        return self.play("check.yml", "-e", f"kyma_kubeconfig={self._kubeconfig_of_ci()}", fails=fails)
+
+    def _kubeconfig_of_ci(self) -> Path:
+        admin, file = Path(self._variables["kyma_kubeconfig"]), self.folder / "ci"
+        if not file.exists():
+            kubectl(admin, "apply", "-f", str(EXAMPLE / "ci-account.yaml"))
+            token = kubectl(admin, "create", "token", "check-jobs", "-n", "platform-ci").strip()
+            config = yaml.safe_load(admin.read_text())
+            users = [{"name": user["name"], "user": {"token": token}} for user in config["users"]]
+            write_private(file, yaml.safe_dump({**config, "users": users}))
+        return file
+
     def play(self, name: str, *arguments: str, fails: bool = False) -> str:
         """Play a playbook of the example; return what it prints."""
         done = subprocess.run(
@@ -71,13 +87,14 @@ class Platform:
     def propose(self, tenant: str, *jobs: dict[str, object]) -> None:
         """Add jobs to the file of a tenant, as a pull request does."""
         file = self.folder / "tenants" / f"{tenant}.yaml"
-        file.write_text(yaml.safe_dump([*yaml.safe_load(file.read_text()), *jobs]))
+        existing = yaml.safe_load(file.read_text()) if file.exists() else []
+        file.write_text(yaml.safe_dump([*existing, *jobs]))
 
 
 @pytest.fixture
 def platform(admin: User, tmp_path: Path) -> Iterator[Platform]:
     yield Platform(tmp_path, admin.kubeconfig)
-    for name in TENANTS:
+    for name in (*TENANTS, "new-tenant", "platform-ci"):
         admin.admin.delete("v1", "Namespace", name)
 
 
@@ -93,24 +110,37 @@ def test_ten_tenants_a_pull_request_a_quota_and_drift(admin: User, platform: Pla
     platform.play("drift.yml")
     assert not platform.mail.exists()
 
+    # Containers that say nothing of their memory get limits, without which the quota would refuse them.
+    metadata = {"name": "plain", "namespace": "atlas"}
+    spec = {"containers": [{"name": "plain", "image": "plain:1"}]}
+    created = admin.admin.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+    assert created["spec"]["containers"][0]["resources"]["limits"] == {"memory": "128Mi"}
+
     # A pull request: CI says what it would do, and writes nothing.
     sync = {"name": "sync", "type": "scheduled", "schedule": "@hourly", "image": "sync:1", "memory": "64Mi"}
     platform.propose("cargo", sync)
-    checked = platform.play("check.yml")
+    platform.propose("newcomer", sync)
+    checked = platform.check()
     assert "cargo/sync: created" in checked
     assert "beacon/inbox: up to date" in checked
+    assert "new-tenant/sync: created" in checked
+    assert admin.admin.get("v1", "Namespace", "newcomer") is None
     user = User(admin.kubeconfig, "cargo", admin.admin)
     assert user.runtime("sync") == []
     # Bad ones are refused.
     platform.propose("beacon", {"name": "web", "type": "continuous", "image": "web:1", "replica": 2})
-    assert "beacon/web: replica is no field; did you mean replicas?" in platform.play("check.yml", fails=True)
+    assert "beacon/web: replica is no field; did you mean replicas?" in platform.check(fails=True)
+    platform.propose("kube-system", sync)
     # One bad file hides no other.
     platform.propose("atlas", {"name": "spy", "namespace": "cargo", "type": "one-off", "image": "spy:1"})
-    both = platform.play("check.yml", fails=True)
+    both = platform.check(fails=True)
     assert "atlas.yaml sets a namespace" in both
     assert "beacon/web: replica is no field" in both
     assert "cargo/sync: created" in both
-    assert "these failed, for the reasons above: atlas.yaml, beacon.yaml" in both
+    assert "the namespace kube-system belongs to no tenant" in both
+    assert "these failed, for the reasons above: atlas.yaml, beacon.yaml, kube-system.yaml" in both
+    for tenant in ("newcomer", "kube-system"):
+        (platform.folder / "tenants" / f"{tenant}.yaml").unlink()
     for tenant in ("atlas", "beacon"):
         shutil.copy(EXAMPLE / "tenants" / f"{tenant}.yaml", platform.folder / "tenants")
     # A quota refuses what is too much, and the others are loaded.
