@@ -11,12 +11,15 @@ from typing import Protocol
 
 from .._cluster.cluster import GROUP, Cluster, Object
 from .._cluster.errors import Conflict, NotFound
+from .._custom_resources.storage_version import require_known_version, with_storage_version
 from .._job_models.storage.definition import StoredDefinition
 from .._loose_json import mapping_of, number_of, text_of
 from .._textfile import metric_family
 
 COUNTER_KIND = (f"{GROUP}/v1alpha1", "JobCounter")
 """The namespaced kind (apiVersion, kind) of the objects with the counters."""
+STORAGE_VERSION = 1
+"""The version in which counters are written. A change of their fields needs a new one, and a conversion."""
 COUNTER_NAME = "jobs"
 """The name of the only object of this kind in a namespace."""
 
@@ -84,7 +87,12 @@ def counted(
 
 
 def counter_from(obj: Object) -> JobCounter:
-    """The counter in an object. Values that can't be read count as 0."""
+    """The counter in an object. Values that can't be read count as 0.
+
+    Raises:
+        NewerRecord: a newer version of this collection has written it.
+    """
+    require_known_version(obj, STORAGE_VERSION)
     meta, spec = obj["metadata"], mapping_of(obj.get("spec"))
     return JobCounter(
         str(meta["namespace"]),
@@ -155,7 +163,7 @@ def _write(cluster: Cluster, counter: JobCounter) -> JobCounter:
         return counter_from(cluster.patch(*COUNTER_KIND, COUNTER_NAME, counter.namespace, patch))
     meta = {"name": COUNTER_NAME, "namespace": counter.namespace}
     obj = {"apiVersion": COUNTER_KIND[0], "kind": COUNTER_KIND[1], "metadata": meta, "spec": spec}
-    return counter_from(cluster.create(obj))
+    return counter_from(cluster.create(with_storage_version(obj, STORAGE_VERSION)))
 
 
 def _added(current: JobCounter, before: JobCounter, after: JobCounter) -> JobCounter:

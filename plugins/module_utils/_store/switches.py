@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from .._cluster.cluster import GROUP, Cluster, Object
+from .._custom_resources.storage_version import require_known_version, with_storage_version
 from .._record_codec import from_record, to_record
 
 STORE_KIND = (f"{GROUP}/v1alpha1", "JobStore")
 """The cluster-scoped kind (apiVersion, kind) of the object with the switches."""
+STORAGE_VERSION = 1
+"""The version in which switches are written. A change of their fields needs a new one, and a conversion."""
 STORE_NAME = "job-store"
 """The name of the only object of this kind."""
 
@@ -49,18 +52,21 @@ class StoreSwitches:
 
 
 def switches_from(obj: Object | None) -> StoreSwitches:
-    """The switches in an object. A missing object or an unknown word means the default."""
+    """The switches in an object. A missing object or an unknown word means the default.
+
+    Raises:
+        NewerRecord: a newer version of this collection has written it.
+    """
+    if obj:
+        require_known_version(obj, STORAGE_VERSION)
     return from_record(StoreSwitches, (obj or {}).get("spec"))
 
 
 def switches_object(switches: StoreSwitches) -> Object:
     """The object that holds the switches."""
-    return {
-        "apiVersion": STORE_KIND[0],
-        "kind": STORE_KIND[1],
-        "metadata": {"name": STORE_NAME},
-        "spec": to_record(switches),
-    }
+    meta = {"name": STORE_NAME}
+    obj = {"apiVersion": STORE_KIND[0], "kind": STORE_KIND[1], "metadata": meta, "spec": to_record(switches)}
+    return with_storage_version(obj, STORAGE_VERSION)
 
 
 def read_switches(cluster: Cluster) -> StoreSwitches:

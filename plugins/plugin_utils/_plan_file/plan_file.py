@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ...module_utils._custom_resources.storage_version import NewerRecord
 from ...module_utils._errors import LifecycleError
 from ...module_utils._release.limits import LIMITS_SPEC
 from ...module_utils._runs.records.record_schema import API_VERSION
@@ -39,8 +40,10 @@ RUN_OPTIONS = tuple(
 )
 """Options that the tasks of a run need, too."""
 
-_OLD_INPUTS = "saw"
-"""The key of ``plan_inputs`` in files that earlier versions of this collection have written."""
+STORAGE_VERSION = 2
+"""The version in which plans are written. A change of their fields needs a new one, and a conversion."""
+_VERSION_1_INPUTS = "saw"
+"""The key of ``plan_inputs`` in version 1, which has no ``storageVersion``."""
 
 
 class BadPlan(LifecycleError):
@@ -64,6 +67,7 @@ def write_plan(
     document: dict[str, Any] = {
         "apiVersion": API_VERSION,
         "kind": KIND,
+        "storageVersion": STORAGE_VERSION,
         "createdAt": timestamp(),
         "asked": dict(options),
         "names": dict(names or {}),
@@ -164,7 +168,7 @@ def read_plan(path: Path, approved: str) -> dict[str, Any]:
         approved: the digest that a person has approved, or empty.
 
     Raises:
-        BadPlan: the file is no plan, it was edited, or another one was approved.
+        BadPlan: the file is no plan, it was edited, another one was approved, or its version is newer.
     """
     try:
         plan = json.loads(path.read_text(encoding="utf-8"))
@@ -173,6 +177,8 @@ def read_plan(path: Path, approved: str) -> dict[str, Any]:
     kind = (plan.get("apiVersion"), plan.get("kind")) if isinstance(plan, dict) else None
     if kind != (API_VERSION, KIND):
         raise BadPlan(f"{path} is no {API_VERSION} {KIND}, which is what plan_out writes: plan again")
+    if (version := plan.get("storageVersion", 1)) not in range(1, STORAGE_VERSION + 1):
+        raise BadPlan(str(NewerRecord(str(path), version, STORAGE_VERSION)))
     digest = plan_file_digest(plan)
     if plan.get("digest") != digest:
         raise BadPlan(f"{path} was changed since it was written, so it is not what was planned: plan again")
@@ -180,8 +186,8 @@ def read_plan(path: Path, approved: str) -> dict[str, Any]:
         raise BadPlan(
             f"{path} has the digest {digest}, and {approved} was approved by plan_digest (kyma_plan_digest)"
         )
-    if _OLD_INPUTS in plan:
-        plan["plan_inputs"] = plan.pop(_OLD_INPUTS)
+    if _VERSION_1_INPUTS in plan:
+        plan["plan_inputs"] = plan.pop(_VERSION_1_INPUTS)
     return dict(plan)
 
 

@@ -16,6 +16,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_ma
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
+from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.storage_version import (
+    STORAGE_VERSION_LABEL,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import JobKey, JobType
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.defaults import (
     CURRENT_DEFAULTS,
@@ -38,7 +41,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
     CURRENT_VERSION,
     DEFINITION_KINDS,
-    STORAGE_VERSION_LABEL,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
     DEFINITIONS,

@@ -116,7 +116,10 @@ def hashes_of(options: Mapping[str, Any]) -> dict[str, str]:
 def input_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """The plan inputs that have changed, each in a sentence; the first ten, and how many more there are."""
     old, new = dict(_flat(before, ())), dict(_flat(now, ()))
-    paths = [path for path in dict.fromkeys((*old, *new)) if old.get(path) != new.get(path)]
+    # An older version of this collection may not have written a field that is empty now.
+    paths = [
+        path for path in dict.fromkeys((*old, *new)) if (old.get(path) or None) != (new.get(path) or None)
+    ]
     return first_of([_difference(path, old.get(path), new.get(path)) for path in paths], _MOST)
 
 

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 from ..._cluster.cluster import GROUP, Object
 from ..._cluster.own_objects import STORED_JOBS
+from ..._custom_resources.storage_version import STORAGE_VERSION_LABEL
 from ..._deep_copy import deep_copy
 from ..._errors import LifecycleError
 from ..._loose_json import mapping_of, text_of
@@ -37,9 +38,6 @@ DEFINITION_KINDS: Mapping[JobType, tuple[str, str]] = {
     type_: (API_VERSION, kind) for type_, kind in zip(JobType, STORED_JOBS, strict=True)
 }
 """By type of job, the kind of its definition (apiVersion, kind)."""
-
-STORAGE_VERSION_LABEL = f"{GROUP}/storage-version"
-"""The label of a definition that says in which version its ``spec`` is."""
 
 Stored: TypeAlias = "StorageV1 | StorageV2 | StorageV3 | StorageV4"
 """The fields of a definition in any version."""

@@ -20,9 +20,10 @@ from ..._custom_resources.crd_builder import (
     resource_definition,
 )
 from ..._custom_resources.installed_kinds import InstalledKinds
+from ..._custom_resources.storage_version import STORAGE_VERSION_LABEL
 from ..._objects.access.rights import Right
 from ..core_job import JobType
-from .definition import DEFINITION_KINDS, STORAGE_VERSION_LABEL
+from .definition import DEFINITION_KINDS
 
 _STATUS = object_schema(
     objects={

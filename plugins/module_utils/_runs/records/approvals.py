@@ -20,11 +20,12 @@ from ..._cluster.cluster import Cluster, Object
 from ..._cluster.errors import ClusterError
 from ..._cluster.own_objects import APPROVALS
 from ..._custom_resources.crd_builder import STRING, STRINGS, object_schema, resource_definition
+from ..._custom_resources.storage_version import with_storage_version
 from ..._errors import LifecycleError
 from ..._text import one_line
 from ..._timestamp import timestamp
 from .cluster_hold import parse_time
-from .record_schema import API_VERSION
+from .record_schema import API_VERSION, STORAGE_VERSION, known_record
 
 APPROVAL_KIND = "Approval"
 _DIGEST = "[0-9a-f]{64}"
@@ -108,7 +109,7 @@ class Approval:
 
 def approval_from(record: Mapping[str, Any]) -> Approval:
     """The approval in a record."""
-    spec, meta = record.get("spec") or {}, record["metadata"]
+    spec, meta = known_record(record).get("spec") or {}, record["metadata"]
     texts = {key: one_line(spec.get(key) or "") for key in ("ring", "reason", "until", "user", "by")}
     return Approval(
         **texts,
@@ -167,12 +168,9 @@ def record_of(approval: Approval) -> Object:
     spec = {key: value for key, value in spec.items() if value}
     digest = hashlib.sha256(json.dumps([spec, approval.at]).encode()).hexdigest()[:12]
     word = re.sub("[^a-z0-9]+", "-", approval.ring.lower())[:100].strip("-") or "ring"
-    return {
-        "apiVersion": API_VERSION,
-        "kind": APPROVAL_KIND,
-        "metadata": {"name": approval.name or f"{word}-{digest}"},
-        "spec": spec,
-    }
+    meta = {"name": approval.name or f"{word}-{digest}"}
+    record = {"apiVersion": API_VERSION, "kind": APPROVAL_KIND, "metadata": meta, "spec": spec}
+    return with_storage_version(record, STORAGE_VERSION)
 
 
 def read_approvals(cluster: Cluster) -> list[Approval]:

@@ -26,7 +26,7 @@ from ..._errors import LifecycleError
 from ..._objects.inventory.inventory import Inventory, RecordVersion
 from ..._timestamp import timestamp
 from .cluster_hold import ClusterHeld, Hold, hold_from, hold_problem
-from .record_schema import API_VERSION
+from .record_schema import API_VERSION, known_record
 from .record_writer import apply_record
 
 INSTALLATION_NAME = "kyma"
@@ -102,10 +102,14 @@ class Installation:
 
 
 def installation_from(obj: Object | None) -> Installation:
-    """The installation in a record; an empty installation if there is no record."""
+    """The installation in a record; an empty installation if there is no record.
+
+    Raises:
+        NewerRecord: a newer version of this collection has written it.
+    """
     if obj is None:
         return Installation()
-    status = obj.get("status") or {}
+    status = known_record(obj).get("status") or {}
     return Installation(
         version=status.get("version", ""),
         target=status.get("target", ""),

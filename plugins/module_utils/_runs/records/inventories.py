@@ -26,7 +26,7 @@ from ..._custom_resources.crd_builder import (
 )
 from ..._objects.inventory.inventory import COMPONENT, Inventory, RecordVersion, inventories_of
 from ..._objects.inventory.inventory_entry import InventoryEntry
-from .record_schema import API_VERSION, OWNER_LABEL
+from .record_schema import API_VERSION, OWNER_LABEL, known_record
 from .record_writer import apply_record
 
 _ENTRY_SCHEMA = object_schema(
@@ -76,9 +76,13 @@ ENTRIES_PER_OBJECT = 1500
 
 
 def inventories_from(objects: Iterable[Object]) -> list[Inventory]:
-    """The inventories of all owners, joined from the objects that they were split over."""
+    """The inventories of all owners, joined from the objects that they were split over.
+
+    Raises:
+        NewerRecord: a newer version of this collection has written one.
+    """
     parts: dict[tuple[str, str], list[Object]] = {}
-    for obj in objects:
+    for obj in map(known_record, objects):
         parts.setdefault((obj["spec"]["ownerKind"], obj["spec"]["owner"]), []).append(obj)
     return [_join_parts(*owner, objs) for owner, objs in parts.items()]
 

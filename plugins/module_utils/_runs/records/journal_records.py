@@ -28,7 +28,7 @@ from ..._cluster.kinds import SECRET_KIND, is_of_kind
 from ..._custom_resources.crd_builder import BOOLEAN, STRING, object_schema, resource_definition
 from ..._migrations.journal.journal_entry import Journal, JournalEntry
 from .installation import read_installation
-from .record_schema import API_VERSION
+from .record_schema import API_VERSION, known_record
 from .record_writer import apply_record, current_user, patch_record
 
 JOURNAL_ENTRY_KIND = "JournalEntry"
@@ -199,8 +199,12 @@ def secret_of(entry: JournalEntry, content: Mapping[str, str], owner: Mapping[st
 
 
 def journal_entry_from(record: Object) -> JournalEntry:
-    """The entry in a record; an entry about a Secret lacks the content before and after."""
-    spec = record["spec"]
+    """The entry in a record; an entry about a Secret lacks the content before and after.
+
+    Raises:
+        NewerRecord: a newer version of this collection has written it.
+    """
+    spec = known_record(record)["spec"]
     api_version = spec["apiVersion"]
     before, after = _objects_in(spec)
     return JournalEntry(

@@ -24,7 +24,7 @@ from ..._custom_resources.crd_builder import (
     resource_definition,
 )
 from ..._timestamp import timestamp
-from .record_schema import API_VERSION
+from .record_schema import API_VERSION, known_record
 from .record_writer import apply_record
 
 MANAGED, UNMANAGED, ABSENT = "managed", "unmanaged", "absent"
@@ -171,7 +171,12 @@ class ModuleRecord:
 
 
 def module_record_from(obj: Object) -> ModuleRecord:
-    """The record in an object; what others have written of the version that runs does not count."""
+    """The record in an object; what others have written of the version that runs does not count.
+
+    Raises:
+        NewerRecord: a newer version of this collection has written it.
+    """
+    known_record(obj)
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
     runs = status if _is_ours(obj, "status", "version", "manager", "managerImage") else {}
     deploying = (status.get("deploying") if _is_ours(obj, "status", "deploying") else None) or {}

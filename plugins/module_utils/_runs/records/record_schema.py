@@ -1,16 +1,32 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What all kinds of record share: API version, label of owners, actions of a run, and its first state."""
+"""What all kinds of record share: their versions, label of owners, actions of a run, and its first state."""
 
 from __future__ import annotations
 
 from ..._cluster.cluster import GROUP
+from ..._custom_resources.storage_version import Record, require_known_version
 
 API_VERSION = f"{GROUP}/v1alpha1"
+STORAGE_VERSION = 2
+"""The version in which all kinds of record are written. Version 1 is that of collection 0.1.0.
+
+Each change of a record's fields needs a new version, and a reader that converts older versions. A version 1
+lacks the release digests, the installation of a run, and what is known of a module being deployed. These are
+read as empty."""
 OWNER_LABEL = f"{GROUP}/owner"
 """On inventories: their owner."""
 DEPLOY, DELETE, MODULES = "deploy", "delete", "modules"
 """What a run does."""
 RUNNING = "running"
 """The state of a run without an end."""
+
+
+def known_record(record: Record) -> Record:
+    """A record as it was read.
+
+    Raises:
+        NewerRecord: a newer version of this collection has written it.
+    """
+    return require_known_version(record, STORAGE_VERSION)

@@ -14,7 +14,8 @@ from typing import Any
 
 from ..._cluster.cluster import Cluster, Object
 from ..._cluster.errors import ClusterError, Untypeable
-from .record_schema import API_VERSION
+from ..._custom_resources.storage_version import with_storage_version
+from .record_schema import API_VERSION, STORAGE_VERSION
 
 SECONDS_TO_KNOW = 30.0
 """How long an API server may take to use a definition that was just updated."""
@@ -33,6 +34,7 @@ def apply_record(cluster: Cluster, definition: Object, record: Object, *, force:
     Raises:
         ClusterError: the server refuses it, even after its definition was updated.
     """
+    record = with_storage_version(record, STORAGE_VERSION)
     return _with_definition(cluster, definition, lambda: cluster.apply(record, force=force))
 
 

@@ -27,7 +27,7 @@ from ..._custom_resources.crd_builder import (
 from ..._errors import LifecycleError
 from ..._text import one_line
 from ..._timestamp import timestamp
-from .record_schema import API_VERSION, RUNNING
+from .record_schema import API_VERSION, RUNNING, known_record
 from .record_writer import apply_record, patch_record
 from .run_events import SUMMARY, end_text, report_run
 
@@ -160,7 +160,7 @@ def read_run(cluster: Cluster, name: str) -> Object:
     """The record of a run.
 
     Raises:
-        LifecycleError: there is no run with that name.
+        LifecycleError: there is no run with that name, or a newer version of this collection has written it.
     """
     run = cluster.get(API_VERSION, "Run", name)
     if run is None:
@@ -168,12 +168,17 @@ def read_run(cluster: Cluster, name: str) -> Object:
             f"the cluster has no record of a run {name}: it was removed, or it belongs to another cluster;"
             " `kubectl get runs.lifecycle.kyma-project.io` lists those that there are"
         )
-    return run
+    return known_record(run)
 
 
 def read_runs(cluster: Cluster) -> list[Object]:
-    """The records of all runs, newest first."""
-    return sorted(cluster.list(API_VERSION, "Run").items, key=_creation_key, reverse=True)
+    """The records of all runs, newest first.
+
+    Raises:
+        NewerRecord: a newer version of this collection has written one.
+    """
+    runs = map(known_record, cluster.list(API_VERSION, "Run").items)
+    return sorted(runs, key=_creation_key, reverse=True)
 
 
 def last_written(run: Object) -> str:

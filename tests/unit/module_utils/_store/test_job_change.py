@@ -12,6 +12,9 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call
+from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.storage_version import (
+    STORAGE_VERSION_LABEL,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.dry_run_cluster import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import (
     CoreJob,
@@ -32,7 +35,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
     DEFINITION_KINDS,
-    STORAGE_VERSION_LABEL,
     StoredDefinition,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.job_change import (

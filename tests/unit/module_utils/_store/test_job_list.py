@@ -11,6 +11,9 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.storage_version import (
+    STORAGE_VERSION_LABEL,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import (
     CoreJob,
     JobKey,
@@ -23,7 +26,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.recogni
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
     CURRENT_VERSION,
     DEFINITION_KINDS,
-    STORAGE_VERSION_LABEL,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store import job_list
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.counters import counted, write_counter

@@ -6,6 +6,9 @@
 from __future__ import annotations
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.storage_version import (
+    STORAGE_VERSION_LABEL,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import (
     STORE_KIND,
     STORE_NAME,
@@ -41,7 +44,7 @@ def test_fields_of_strangers_survive_a_write() -> None:
     write_switches(cluster, LAST_STAGE)
     written = cluster.get(*STORE_KIND, STORE_NAME)
     assert written is not None
-    assert written["metadata"]["labels"] == {"team": "a"}
+    assert written["metadata"]["labels"] == {"team": "a", STORAGE_VERSION_LABEL: "1"}
 
 
 @pytest.mark.parametrize("spec", [None, "odd", {}, {"sourceOfTruth": "moon", "unknownJobs": ["adopt"]}])

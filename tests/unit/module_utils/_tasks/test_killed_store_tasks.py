@@ -20,6 +20,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call
+from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.storage_version import (
+    STORAGE_VERSION_LABEL,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import JobType
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import fields_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.normal_form import (
@@ -27,7 +30,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
     DEFINITION_KINDS,
-    STORAGE_VERSION_LABEL,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store import pod_refusals
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.counters import COUNTER_KIND

@@ -22,12 +22,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable, api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND
+from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.storage_version import (
+    STORAGE_VERSION_LABEL,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import JobType
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import fields_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
     DEFINITION_KINDS,
-    STORAGE_VERSION_LABEL,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
     DEFINITIONS,

@@ -64,6 +64,7 @@ def test_a_plan_that_an_earlier_version_has_stored_is_read(tmp_path: Path) -> No
     write_plan(file, REQUESTED, RESULT)
     old = json.loads(file.read_text())
     old["saw"] = old.pop("plan_inputs")
+    del old["storageVersion"]
     old["digest"] = plan_file_digest(old)
     file.write_text(json.dumps(old))
     stored = read_plan(file, old["digest"])
@@ -72,6 +73,29 @@ def test_a_plan_that_an_earlier_version_has_stored_is_read(tmp_path: Path) -> No
     file.write_text(json.dumps({**old, "saw": {}}))
     with pytest.raises(BadPlan, match="was changed since it was written"):
         read_plan(file, "")
+
+
+def test_a_plan_that_a_newer_version_has_stored_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    write_plan(file, REQUESTED, RESULT)
+    newer = {**json.loads(file.read_text()), "storageVersion": 3}
+    file.write_text(json.dumps(newer))
+    with pytest.raises(BadPlan, match=r"cannot read .*plan\.json: a newer version .* reads versions up to 2"):
+        read_plan(file, "")
+
+
+def test_the_fields_of_a_plan_change_only_with_its_storage_version(tmp_path: Path) -> None:
+    """A change of these fields needs a new ``STORAGE_VERSION``, and a conversion with a test."""
+    file = tmp_path / "plan.json"
+    write_plan(file, REQUESTED, RESULT)
+    plan = json.loads(file.read_text())
+    assert plan["storageVersion"] == 2
+    assert sorted(plan) == sorted(
+        (
+            *("apiVersion", "kind", "storageVersion", "createdAt", "digest"),
+            *("asked", "names", "summary", "plan", "plan_inputs"),
+        )
+    )
 
 
 def test_an_option_that_holds_no_secret_is_stored() -> None:

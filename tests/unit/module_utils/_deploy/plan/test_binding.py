@@ -53,6 +53,16 @@ def upgrade(someone: Deployer, **more: Any) -> Deployer:
     return planning("2.10", "debug", cluster=someone.cluster, **more)
 
 
+def test_an_empty_field_that_an_older_plan_lacks_is_no_difference() -> None:
+    before = {"migration": {"a/b": {"verdict": "needed"}}}
+    now = {"migration": {"a/b": {"verdict": "needed", "depends_on": [], "unverified": False}}}
+    assert input_differences(before, now) == input_differences(now, before) == []
+    now["migration"]["a/b"]["depends_on"] = ["c/d"]
+    assert input_differences(before, now) == [
+        "migration a/b depends_on: the plan has nothing, and now it is c/d"
+    ]
+
+
 def test_without_a_change_there_is_no_difference() -> None:
     someone = deployed()
     assert input_differences(saw(someone), saw(someone)) == []
@@ -194,6 +204,6 @@ def test_no_secret_is_in_it() -> None:
 
 
 def test_only_the_first_of_many_differences_are_listed() -> None:
-    differences = input_differences({str(number): number for number in range(30)}, {})
+    differences = input_differences({str(number): number for number in range(1, 31)}, {})
     assert len(differences) == 11
     assert differences[-1] == "and 20 more"

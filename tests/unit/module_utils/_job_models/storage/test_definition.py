@@ -17,6 +17,9 @@ import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
     apply_merge_patch,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.storage_version import (
+    STORAGE_VERSION_LABEL,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models import defaults as defaults_module
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import (
@@ -34,7 +37,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
     API_VERSION,
     DEFINITION_KINDS,
-    STORAGE_VERSION_LABEL,
     UnreadableDefinition,
     definition_object,
     read_definition,
