@@ -24,6 +24,7 @@ from .result_reference import result_page
 FIRST_PAGES = (
     "README.md",
     "CONTRIBUTING.md",
+    "CODE_OF_CONDUCT.md",
     "SECURITY.md",
     "CHANGELOG.rst",
     "docs/**/*.md",

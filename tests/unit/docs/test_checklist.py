@@ -1,0 +1,91 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What docs/checklist.md says of the collection and no linter checks, and the one place of its address."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import yaml
+
+from tests.cluster.paths import ROOT
+from tests.make.content import tracked_files
+
+PLUGINS = ROOT / "plugins"
+GALAXY = yaml.safe_load((ROOT / "galaxy.yml").read_text(encoding="utf-8"))
+FOLDERS = {"action", "callback", "doc_fragments", "filter", "module_utils", "modules", "plugin_utils"}
+"""Those of `plugins` that the collection has; all of them are known to ansible-core or the community."""
+PUBLIC = {"migration.py", "migrations", "migration_pytest.py", "migration_testing.py"}
+"""Shared code that other collections may import."""
+HEADER = "SPDX-License-Identifier: GPL-3.0-or-later"
+TRACKED = sorted(path for path in tracked_files() if path.suffix not in (".png", ".gz"))
+
+
+def test_plugins_are_of_known_kinds() -> None:
+    assert {path.name for path in PLUGINS.iterdir() if path.name != "__pycache__"} == FOLDERS
+
+
+@pytest.mark.parametrize("folder", ["module_utils", "plugin_utils"])
+def test_private_code_has_an_underscore(folder: str) -> None:
+    names = {path.name for path in (PLUGINS / folder).iterdir()} - PUBLIC - {"__pycache__"}
+    assert [name for name in names if not name.startswith("_")] == []
+
+
+def test_each_file_of_code_names_its_licence() -> None:
+    files = [path for path in TRACKED if path.suffix == ".py" and (ROOT / path).stat().st_size]
+    without = [str(path) for path in files if HEADER not in (ROOT / path).read_text(encoding="utf-8")]
+    assert without == []
+
+
+def test_modules_that_only_read_support_check_mode() -> None:
+    modules = sorted((PLUGINS / "modules").glob("*_info.py"))
+    assert len(modules) > 5
+    assert [path.stem for path in modules if "check_mode" not in _attributes(path.read_text())] == []
+
+
+def _attributes(module: str) -> str:
+    """Return what the documentation of a module says of its attributes, with its fragment if that is ours."""
+    fragments = (PLUGINS / "doc_fragments" / "attributes.py").read_text(encoding="utf-8")
+    return fragments if "kyma.lifecycle.attributes" in module else module
+
+
+def test_nothing_that_users_call_needs_another_folder() -> None:
+    outside = re.compile(r"collection_path|(?:\.\./){3}|['\"/](?:docs|examples|tests|changelogs)/")
+    files = [path for path in TRACKED if path.parts[0] in ("roles", "playbooks") and path.suffix != ".md"]
+    lines = [
+        f"{path}: {line.strip()}"
+        for path in files
+        for line in (ROOT / path).read_text(encoding="utf-8").splitlines()
+        if outside.search(line) and not line.lstrip().startswith("#")
+    ]
+    assert lines == []
+
+
+def test_dependencies_have_a_stable_lower_bound() -> None:
+    bounds = {name: re.fullmatch(r">=(\d+)\..*", version) for name, version in GALAXY["dependencies"].items()}
+    assert [name for name, bound in bounds.items() if not bound or int(bound[1]) < 1] == []
+
+
+def test_the_address_of_the_repository_has_one_place() -> None:
+    address = GALAXY["repository"]
+    owner, name = address.split("/")[-2:]
+    named = re.compile(rf"https?://[^\s)>\"']*{re.escape(name)}[^\s)>\"'`]*")
+    others = {
+        (str(path), link)
+        for path in TRACKED
+        if path.parts[0] != "tests"
+        for link in named.findall((ROOT / path).read_text(encoding="utf-8"))
+        if not link.startswith(f"{address}/") and link != address
+    }
+    assert others == set()
+    assert owner == "kyma-project"
+    assert all(GALAXY[field].startswith(address) for field in ("documentation", "homepage", "issues"))
+
+
+def test_nothing_that_a_reader_runs_needs_the_repository() -> None:
+    pages = [
+        path for path in TRACKED if path.suffix in (".md", ".yml", ".yaml") and path.name != "galaxy.yml"
+    ]
+    assert [str(path) for path in pages if GALAXY["repository"] in (ROOT / path).read_text()] == []

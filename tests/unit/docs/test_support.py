@@ -1,0 +1,93 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The table of supported versions has those of the metadata, and calls tested what the tests pin."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import pytest
+import yaml
+
+from tests.cluster.kind import IMAGE
+from tests.cluster.paths import ROOT
+from tests.make.cores import SUPPORTED, Core
+
+PAGE = (ROOT / "docs" / "support.md").read_text(encoding="utf-8")
+ROWS = {
+    what.replace("`", ""): (tested.split(", ") if tested else [], expected.split(", ") if expected else [])
+    for what, tested, expected in re.findall(r"^\| (.+?) \| (.*?) ?\| ?(.*?) ?\|$", PAGE, re.MULTILINE)
+}
+"""The tested and the expected versions of each row, by its name."""
+NEWEST_PYTHON_OF_TESTS = (3, 13)
+"""No machine of the tests has had a newer one."""
+REQUIREMENTS = ROOT / "tests" / "requirements"
+
+
+def pins(name: str) -> dict[str, str]:
+    return dict(re.findall(r"^([\w-]+)==([\w.]+)", (REQUIREMENTS / name).read_text(), re.MULTILINE))
+
+
+def metadata(name: str) -> dict[str, object]:
+    read: dict[str, object] = yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+    return read
+
+
+@pytest.mark.parametrize("core", SUPPORTED, ids=lambda core: core.version)
+def test_each_ansible_core_has_its_pythons(core: Core) -> None:
+    names = {python: ".".join(map(str, python)) for python in core.pythons}
+    tested = [name for python, name in names.items() if python <= NEWEST_PYTHON_OF_TESTS]
+    expected = [name for python, name in names.items() if python > NEWEST_PYTHON_OF_TESTS]
+    assert ROWS[f"Python with ansible-core {core.version}"] == (tested, expected)
+
+
+def test_there_are_no_other_versions_of_ansible_core() -> None:
+    rows = [row for row in ROWS if row.startswith("Python with ")]
+    assert rows == [f"Python with ansible-core {core.version}" for core in SUPPORTED]
+
+
+def test_the_lowest_ansible_core_is_that_of_the_metadata_and_of_the_tests() -> None:
+    lowest = str(metadata("meta/runtime.yml")["requires_ansible"]).removeprefix(">=")
+    assert f"the lowest version is {lowest}." in PAGE
+    assert lowest == pins("oldest.txt")["ansible-core"]
+    assert lowest.startswith(f"{SUPPORTED[0].version}.")
+
+
+def test_the_lowest_python_is_that_of_the_linters() -> None:
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    lowest = ROWS["Python of an execution host"][0][0]
+    assert tools["mypy"]["python_version"] == lowest
+    assert tools["ruff"]["target-version"] == f"py{lowest.replace('.', '')}"
+    assert f"modules\n  need Python {lowest} " in PAGE
+
+
+def test_libraries_are_tested_in_their_lowest_and_their_newest_version() -> None:
+    lowest, newest = pins("oldest.txt"), pins("client.txt")
+    required = [line.split(">=") for line in (ROOT / "meta" / "ee-requirements.txt").read_text().split()]
+    rows = {row.removeprefix("library "): row for row in ROWS if row.startswith("library ")}
+    assert list(rows) == [name for name, _version in required]
+    for name, version in required:
+        tested, expected = ROWS[rows[name]]
+        assert tested == [lowest[name], newest[name]]
+        assert expected == [f">={version}"]
+
+
+def test_the_collection_that_it_depends_on() -> None:
+    tested, expected = ROWS["collection kubernetes.core"]
+    dependencies = metadata("galaxy.yml")["dependencies"]
+    assert dependencies == {"kubernetes.core": expected[0]}
+    installed = ROOT / ".build" / "ansible_collections" / "kubernetes" / "core" / "MANIFEST.json"
+    assert re.findall(r'"version": "([\d.]+)"', installed.read_text())[0] == tested[0]
+
+
+def test_kubernetes_and_helm_are_those_that_the_tests_start() -> None:
+    tools = ROOT / "tests" / "cluster" / "tools"
+    built = {
+        name: re.findall(rf"^\t{path} v(\d+\.\d+)\.", (tools / name / "go.mod").read_text(), re.MULTILINE)
+        for name, path in (("kubernetes", r"k8s\.io/kubernetes"), ("helm", r"helm\.sh/helm/v\d+"))
+    }
+    node = re.findall(r":v(\d+\.\d+)\.", IMAGE)
+    assert ROWS["Kubernetes"][0] == built["kubernetes"] + node
+    assert ROWS["Helm"][0] == built["helm"]
