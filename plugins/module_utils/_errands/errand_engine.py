@@ -295,8 +295,14 @@ class ErrandEngine:
         self._on_outcome(outcome)
 
     def _working_metrics(self, index: ErrandIndex, queue: WorkQueue[ErrandKey]) -> str:
-        failing = self._health.failing_watches
-        return self._metrics.text(index.phases(), is_leader=True, waiting=len(queue), failing_watches=failing)
+        return self._metrics.text(
+            index.phases(),
+            is_leader=True,
+            waiting=len(queue),
+            # Whole minutes: the file is written when its text has changed.
+            longest_seconds=queue.longest_seconds // 60 * 60,
+            failing_watches=self._health.failing_watches,
+        )
 
     def _idle_metrics(self) -> str:
         return self._metrics.text({}, is_leader=False, waiting=0)

@@ -44,7 +44,13 @@ class EngineMetrics:
             self._failed += has_failed
 
     def text(
-        self, phases: Mapping[str, int], *, is_leader: bool, waiting: int, failing_watches: int = 0
+        self,
+        phases: Mapping[str, int],
+        *,
+        is_leader: bool,
+        waiting: int,
+        longest_seconds: float = 0.0,
+        failing_watches: int = 0,
     ) -> str:
         """All metrics in Prometheus's text format.
 
@@ -52,6 +58,7 @@ class EngineMetrics:
             phases: how many errands are in each phase.
             is_leader: whether it holds the lease.
             waiting: how many errands wait for a reconciliation.
+            longest_seconds: that the longest reconciliation which is not over has taken so far.
             failing_watches: how many kinds are not watched at the moment.
         """
         with self._lock:
@@ -66,7 +73,13 @@ class EngineMetrics:
                 "Errands by phase.",
                 [({"phase": phase}, count) for phase, count in sorted(phases.items())],
             ),
-            ("queue_length", "gauge", "Errands that wait to be looked at.", [({}, waiting)]),
+            ("queue_length", "gauge", "Errands that wait for a reconciliation.", [({}, waiting)]),
+            (
+                "longest_reconciliation_seconds",
+                "gauge",
+                "How long the longest reconciliation that is not over has taken so far.",
+                [({}, longest_seconds)],
+            ),
             (
                 "failing_watches",
                 "gauge",
@@ -77,14 +90,14 @@ class EngineMetrics:
             (
                 "runs_ended_total",
                 "counter",
-                "Runs whose end this engine has noted, by outcome and reason.",
+                "Runs whose end this engine has recorded, by outcome and reason.",
                 [
                     ({"outcome": outcome, "reason": reason}, count)
                     for (outcome, reason), count in ended.items()
                 ],
             ),
             ("run_seconds_total", "counter", "Seconds that these runs took.", [({}, seconds)]),
-            ("reconciliations_total", "counter", "How often errands were looked at.", [({}, reconciled)]),
+            ("reconciliations_total", "counter", "How often errands were reconciled.", [({}, reconciled)]),
             ("reconciliation_errors_total", "counter", "How often that failed.", [({}, failed)]),
         ]
         return "".join(

@@ -40,7 +40,7 @@ class WorkQueue(Generic[Item]):
         self._is_slow = is_slow
         self._changed = threading.Condition()
         self._ready: OrderedDict[Item, None] = OrderedDict()
-        self._taken: set[Item] = set()
+        self._taken: dict[Item, float] = {}
         self._again: set[Item] = set()
         self._later: list[tuple[float, int, Item]] = []
         self._due: dict[Item, float] = {}
@@ -52,6 +52,12 @@ class WorkQueue(Generic[Item]):
         """How many items wait for a worker now."""
         with self._changed:
             return len(self._ready) + len(self._again)
+
+    @property
+    def longest_seconds(self) -> float:
+        """For how many seconds a worker has had the item that was taken first; 0 if none has one."""
+        with self._changed:
+            return self._clock() - min(self._taken.values()) if self._taken else 0.0
 
     def has_ready(self) -> bool:
         """Whether an idle worker would get an item."""
@@ -80,7 +86,7 @@ class WorkQueue(Generic[Item]):
                 self._promote()
                 if (item := self._next()) is not None:
                     del self._ready[item]
-                    self._taken.add(item)
+                    self._taken[item] = self._clock()
                     return item
                 self._changed.wait(self._later[0][0] - self._clock() if self._later else None)
             return None
@@ -119,7 +125,7 @@ class WorkQueue(Generic[Item]):
             self._changed.notify()
 
     def _give_back(self, item: Item) -> None:
-        self._taken.discard(item)
+        self._taken.pop(item, None)
         # A slow item that waits may be taken now.
         self._changed.notify()
         if item in self._again:

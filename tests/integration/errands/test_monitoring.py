@@ -40,6 +40,7 @@ def case(alert: str, minutes: int, *, fires: bool, **series: str) -> dict[str, A
 LEADER, QUEUE = 'kyma_errands_leader{pod="a"}', 'kyma_errands_queue_length{pod="a"}'
 FAILED = 'kyma_errands_errands{pod="a",phase="Failed"}'
 WATCHES = 'kyma_errands_failing_watches{pod="a"}'
+LONGEST = 'kyma_errands_longest_reconciliation_seconds{pod="a"}'
 ERRORS = 'kyma_errands_reconciliation_errors_total{pod="a"}'
 CASES = [
     case("KymaErrandsNoEngine", 10, fires=True),
@@ -49,6 +50,8 @@ CASES = [
     case("KymaErrandsNoEngine", 10, fires=False, **{LEADER: "1x8 0x3 1x60"}),
     case("KymaErrandsWait", 30, fires=True, **{QUEUE: "0+2x60"}),
     case("KymaErrandsWait", 30, fires=False, **{QUEUE: "0x20 200 0x60"}),
+    case("KymaErrandsStuck", 30, fires=True, **{LONGEST: "0+60x60"}),
+    case("KymaErrandsStuck", 30, fires=False, **{LONGEST: "0+60x14 0x60"}),
     case("KymaErrandsFailed", 10, fires=True, **{FAILED: "0x5 2x60"}),
     case("KymaErrandsFailed", 10, fires=False, **{FAILED: "2x5 0x60"}),
     case("KymaErrandsWatchGone", 10, fires=True, **{WATCHES: "0x2 1x60"}),

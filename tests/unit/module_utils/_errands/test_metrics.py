@@ -35,12 +35,13 @@ def test_outcomes_and_reconciliations_are_counted() -> None:
         metrics.count_outcome(one)
     for has_failed in (False, False, True):
         metrics.count_reconciliation(has_failed=has_failed)
-    samples = parse_metrics(metrics.text({"Idle": 3, "Running": 1}, is_leader=True, waiting=4))
+    samples = parse_metrics(metrics.text({"Idle": 3, "Running": 1}, is_leader=True, waiting=4, longest_seconds=120.0))
     assert samples == {
         "kyma_errands_leader": 1,
         'kyma_errands_errands{phase="Idle"}': 3,
         'kyma_errands_errands{phase="Running"}': 1,
         "kyma_errands_queue_length": 4,
+        "kyma_errands_longest_reconciliation_seconds": 120,
         "kyma_errands_failing_watches": 0,
         "kyma_errands_runs_started_total": 2,
         'kyma_errands_runs_ended_total{outcome="failed",reason="ContainerFailed"}': 1,

@@ -43,6 +43,22 @@ def taken_now(queue: WorkQueue[str]) -> list[str]:
             return [one for one in taken if one != "probe"]
 
 
+def test_the_longest_work_is_that_of_the_item_that_was_taken_first() -> None:
+    clock = Clock()
+    queue: WorkQueue[str] = WorkQueue(clock)
+    assert queue.longest_seconds == 0
+    for item in ("a", "b"):
+        queue.add(item)
+        assert queue.take() == item
+        clock.seconds += 10
+    queue.add("a")
+    assert queue.longest_seconds == 20
+    queue.retry("a")
+    assert queue.longest_seconds == 10
+    queue.done("b")
+    assert queue.longest_seconds == 0
+
+
 def test_items_are_handed_out_in_their_order_and_once() -> None:
     queue: WorkQueue[str] = WorkQueue()
     for item in ("a", "b", "a", "c", "b"):
