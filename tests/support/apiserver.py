@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -55,8 +56,13 @@ class ApiServer:
 
 
 @contextmanager
-def serve(script: Script) -> Iterator[ApiServer]:
-    """Run a server with a script of answers until the block ends."""
+def serve(script: Script, tls: ssl.SSLContext | None = None) -> Iterator[ApiServer]:
+    """Run a server with a script of answers until the block ends.
+
+    Args:
+        script: answers each request.
+        tls: has the certificate of the server; None for plain HTTP.
+    """
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -99,7 +105,9 @@ def serve(script: Script) -> Iterator[ApiServer]:
 
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     httpd.daemon_threads = True
-    server = ApiServer(f"http://127.0.0.1:{httpd.server_address[1]}")
+    if tls:
+        httpd.socket = tls.wrap_socket(httpd.socket, server_side=True)
+    server = ApiServer(f"http{'s' if tls else ''}://127.0.0.1:{httpd.server_address[1]}")
     thread = Thread(target=httpd.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:

@@ -1,11 +1,15 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The threat model has a test for each "can't", and each that it names is there."""
+"""The threat model has a test for each "can't", and `make test` runs each that it names."""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -23,12 +27,62 @@ def test_each_table_of_what_they_cant_has_a_test_in_each_row() -> None:
 
 
 @pytest.mark.parametrize(("claim", "proof"), ROWS)
-def test_the_proof_of_each_claim_exists(claim: str, proof: str) -> None:
+def test_make_test_runs_each_proof(claim: str, proof: str) -> None:
     assert claim
-    code = ""
-    for name in re.findall(r"`(test_\w+(?:\.py)?)`", proof):
-        if name.endswith(".py"):
-            code = "\n".join(path.read_text() for path in FILES if path.name == name)
-            assert code, name
-        else:
-            assert f"def {name}(" in code
+    files = re.findall(r"`(test_\w+\.py)`((?:[:,;] `test_\w+`)*)", proof)
+    assert [f"`{name}`" for name, _tests in files] == re.findall(r"`test_\w+\.py`", proof)
+    for name, listed in files:
+        tests = re.findall(r"\w+", listed)
+        assert tests, f"{name} is named without a test"
+        run = {test for path in FILES if path.name == name for test in usual_tests(path)}
+        assert run.issuperset(tests), f"make test does not run {set(tests) - run} of {name}"
+
+
+def usual_tests(path: Path) -> set[str]:
+    """The tests of a file that each `make test` runs, not only `make test-all` or some of them."""
+    tests = {test.name: test for test in found_tests(ast.parse(path.read_text()).body)}
+    if path.parent.name != "faults":
+        return {*tests}
+    # Of the tests of a fault it runs one, which chance chooses.
+    folder = (test for other in FILES if other.parent == path.parent for test in faults_in(other).values())
+    count = Counter(folder)
+    return {name for name, fault in faults_in(path).items() if count[fault] == 1}
+
+
+def found_tests(body: Sequence[ast.stmt]) -> Iterator[ast.FunctionDef]:
+    """The tests that are there without `IS_FULL`, and have a case then."""
+    for one in body:
+        if isinstance(one, ast.ClassDef):
+            yield from found_tests(one.body)
+        elif isinstance(one, ast.If):
+            yield from found_tests(one.orelse if ast.unparse(one.test) == "IS_FULL" else one.body)
+        elif isinstance(one, ast.FunctionDef) and one.name.startswith("test_"):
+            marks = [ast.unparse(mark) for mark in one.decorator_list]
+            if not any("cases([]," in mark or ("skipif" in mark and "IS_FULL" in mark) for mark in marks):
+                yield one
+
+
+def faults_in(path: Path) -> dict[str, str]:
+    """The faults of the tests of a file."""
+    marks = {
+        test.name: re.findall(
+            r"pytest\.mark\.fault\('(.*)'\)", "\n".join(map(ast.unparse, test.decorator_list))
+        )
+        for test in found_tests(ast.parse(path.read_text()).body)
+    }
+    return {name: faults[0] for name, faults in marks.items() if faults}
+
+
+def test_a_test_that_make_test_may_leave_out_is_no_proof(tmp_path: Path) -> None:
+    file = tmp_path / "test_some.py"
+    file.write_text(
+        "def test_a(): ...\n"
+        "if IS_FULL:\n    def test_b(): ...\nelse:\n    def test_c(): ...\n"
+        "@pytest.mark.parametrize('x', cases([], [1]))\ndef test_d(x): ...\n"
+        "@pytest.mark.skipif(not IS_FULL, reason='slow')\ndef test_e(): ...\n"
+        "class TestF:\n    def test_f(self): ...\n"
+    )
+    assert usual_tests(file) == {"test_a", "test_c", "test_f"}
+    deployers = next(path for path in FILES if path.name == "test_two_deployers.py")
+    assert "test_clocks_that_are_off_make_no_difference" in usual_tests(deployers)
+    assert "test_the_next_run_continues_where_a_killed_one_stopped" not in usual_tests(deployers)

@@ -89,7 +89,7 @@ MISTAKES: list[tuple[list[str], dict[str, Any], str]] = [
     (["--limit=c1,rest"], {}, "Run the playbook without --limit"),
     ([], {"kyma_soak": "30d"}, "the ring rest may not start yet: canary: soaks until"),
 ]
-NOT_ASKED = ([], {"kyma_ring_approve": "canary, "}, "kyma_ring_approve does not name the ring rest")
+OF_NO_APPROVAL = ([], {"kyma_ring_approve": "canary, "}, "kyma_ring_approve does not name the ring rest")
 OTHER_RELEASE = ([], {"kyma_release_digest": OLD_DIGEST}, "Approve the release that you mean")
 
 
@@ -100,7 +100,7 @@ def test_a_ring_before_whose_gate_a_cluster_is_not_done_is_not_approved(fleet: P
     assert approved_on(played) == []
 
 
-@pytest.mark.parametrize(("words", "options", "reason"), cases([NOT_ASKED, OTHER_RELEASE], MISTAKES))
+@pytest.mark.parametrize(("words", "options", "reason"), cases([OF_NO_APPROVAL, OTHER_RELEASE], MISTAKES))
 def test_nothing_is_approved_by_mistake(
     fleet: PlayedRings, words: list[str], options: dict[str, Any], reason: str
 ) -> None:

@@ -121,6 +121,7 @@ def test_the_last_of_duplicate_keys_counts_and_all_are_reported() -> None:
         ("x: 1\na: .inf\n", "f.yaml:2:4", "JSON has no such number"),
         ("a: !vault x\n", "f.yaml:1:4", "the tag !vault is not known"),
         ("a: !!set {x}\n", "f.yaml:1:4", "is not known"),
+        ("a: !!python/object/apply:os.system [id]\n", "f.yaml:1:4", "os.system is not known"),
         ("? [a, b]\n: c\n", "f.yaml:1:3", "a key must be a string"),
         ("a: {<<: 1}\n", "f.yaml:1:9", "takes a mapping"),
         ("ok: 1\nbad: \x01\n", "f.yaml:2", "not YAML"),
