@@ -35,7 +35,9 @@ def test_outcomes_and_reconciliations_are_counted() -> None:
         metrics.count_outcome(one)
     for has_failed in (False, False, True):
         metrics.count_reconciliation(has_failed=has_failed)
-    samples = parse_metrics(metrics.text({"Idle": 3, "Running": 1}, is_leader=True, waiting=4, longest_seconds=120.0))
+    samples = parse_metrics(
+        metrics.text({"Idle": 3, "Running": 1}, is_leader=True, waiting=4, longest_seconds=120.0)
+    )
     assert samples == {
         "kyma_errands_leader": 1,
         'kyma_errands_errands{phase="Idle"}': 3,
