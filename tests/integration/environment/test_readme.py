@@ -1,103 +1,30 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the README prints works when it is pasted, from the tarball of a checkout to a fleet."""
+"""What README.md prints works when it is pasted, from the tarball of a checkout to a fleet."""
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.cluster.paths import BIN, BUILD, ROOT
 from tests.integration.playbook.remote_host import inventory_elsewhere
-from tests.make.content import COLLECTIONS, DEPENDENCIES, tracked_files
-from tests.make.environments import base_python
 from tests.support.extent import IS_FULL
 from tests.support.own_cluster import OwnCluster, new_cluster
+from tests.support.reader import README, Reader, blocks, installed_reader, typed
 
 pytestmark = pytest.mark.control_plane
 
-README = (ROOT / "README.md").read_text()
 NEEDS = dict(re.findall(r"^\| (.*?) \| .* \| `(.*?)`.* \|$", README, re.MULTILINE))
 """The last command for each place in the table of needs."""
 
 
-def section(heading: str) -> str:
-    """The text below a heading of the README."""
-    return README.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-
-
-def blocks(heading: str, language: str) -> list[str]:
-    """The blocks of code in a section."""
-    return re.findall(rf"^```{language}\n(.*?)^```", section(heading), re.MULTILINE | re.DOTALL)
-
-
-def typed(block: str) -> str:
-    """The commands of a block, as a script."""
-    return "".join(f"{line.removeprefix('$ ')}\n" for line in block.splitlines() if line.startswith("$ "))
-
-
-INSTALLATION, DEPLOYMENT = map(typed, blocks("A first deployment", "console"))
+_INSTALLATION, DEPLOYMENT = map(typed, blocks("A first deployment", "console"))
 FLEET = "Fleets, modules and your own playbooks"
-
-
-@dataclass(frozen=True)
-class Reader:
-    """A reader with a checkout, Python, and a kubeconfig of a cluster.
-
-    Attributes:
-        home: what `~` means.
-        cluster: the cluster of the kubeconfig.
-    """
-
-    home: Path
-    cluster: OwnCluster
-
-    @property
-    def collection(self) -> Path:
-        """The folder of the installed collection."""
-        return self.home / ".ansible" / "collections" / COLLECTIONS / "kyma" / "lifecycle"
-
-    def paste(self, script: str, folder: Path, *arguments: str) -> str:
-        """What a shell prints of commands, with nothing of the tests' own around it.
-
-        Args:
-            script: the commands; the first that fails ends the test.
-            folder: where the shell begins.
-            arguments: of the script.
-        """
-        done = subprocess.run(
-            ["sh", "-exc", script, "sh", *arguments],
-            cwd=folder,
-            env={
-                **{name: value for name, value in os.environ.items() if name.startswith("PIP_")},
-                "HOME": str(self.home),
-                "PATH": f"{self.home / 'bin'}:/usr/bin:/bin",
-                "LANG": os.environ.get("LANG", "C.UTF-8"),
-                "PIP_CACHE_DIR": os.environ.get("PIP_CACHE_DIR", str(Path.home() / ".cache" / "pip")),
-                "PIP_NO_COMPILE": "1",
-                "KUBECONFIG": str(self.cluster.kubeconfig),
-                "ANSIBLE_NOCOLOR": "1",
-            },
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout
-        return done.stdout
-
-    def paste_installed(self, script: str, *arguments: str) -> str:
-        """The same in the folder of the collection, with the environment that the README creates."""
-        return self.paste(f". ~/kyma/bin/activate\n{script}", self.collection, *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -109,26 +36,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnCluster]:
 
 @pytest.fixture(scope="module")
 def reader(cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory) -> Reader:
-    """A reader who has done what the README says first. Without Galaxy, its collection is there already."""
-    home = tmp_path_factory.mktemp("home")
-    (home / "bin").mkdir()
-    (home / "bin" / "python3").symlink_to(base_python())
-    (home / "bin" / "kubectl").symlink_to(BIN / "kubectl")
-    checkout = home / "checkout"
-    for file in tracked_files():
-        (checkout / file).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / file, checkout / file)
-    for namespace, name in DEPENDENCIES:
-        there = home / ".ansible" / "collections" / COLLECTIONS / namespace
-        there.mkdir(parents=True)
-        (there / name).symlink_to(BUILD / COLLECTIONS / namespace / name)
-    new_reader = Reader(home, cluster)
-    install = re.compile(r"(collection install \S+\.tar\.gz)$", re.MULTILINE)
-    script, replaced = install.subn(r"\1 --no-deps", INSTALLATION)
-    assert replaced == 1
-    new_reader.paste(script, checkout)
-    shutil.rmtree(checkout)
-    return new_reader
+    """A reader who has done what the README says first."""
+    return installed_reader(tmp_path_factory.mktemp("home"), cluster)
 
 
 def test_the_first_deployment_can_be_pasted(reader: Reader) -> None:

@@ -88,7 +88,8 @@ def _section(definition: Object, texts: Mapping[str, Mapping[str, str]]) -> str:
             "",
             texts[kind_of(definition)][""],
             "",
-            f"`{definition['metadata']['name']}`, short {names}, {spec['scope'].lower()},"
+            f"`{definition['metadata']['name']}`, short {names},"
+            f" {'in a namespace' if spec['scope'] == 'Namespaced' else 'for the whole cluster'},"
             f" served as {', '.join(f'`{name}`' for name in served)}.",
             "",
             table(iter(described_fields(definition, texts))),
