@@ -148,38 +148,38 @@ if IS_FULL:
         assert "the code of the migrations, or of this collection, is another" in refusal
         assert "nothing, and now it is nothing" not in refusal
 
-    def test_what_it_has_deployed_gets_only_the_annotation_that_names_the_writer(story: Story) -> None:
+    def test_a_release_of_0_1_0_gets_only_the_annotation_that_names_the_writer(story: Story) -> None:
         planned = story.deploy(story.new, "1.1", 3, "--check", "--diff").succeeded()
         assert [one["after_header"] for one in planned.diff] == ["Namespace shop"]
         assert f"{GROUP}/written-by" in planned.diff[0]["after"]
         story.deploy(story.new, "1.1", 3).succeeded()
         assert story.deploy(story.new, "1.1", 3).succeeded().recap["changed"] == 0
 
-    def test_its_modules_and_stored_jobs_are_up_to_date(story: Story) -> None:
+    def test_modules_and_stored_jobs_of_0_1_0_are_up_to_date(story: Story) -> None:
         assert "2 modules: nothing to do" in story.example(story.new, "modules.yml").succeeded().text
         loaded = story.example(story.new, "job_store.yml").succeeded()
         [lines] = [result["lines"] for result in loaded.results if "lines" in result]
         assert len(lines) == 3
         assert all(line.endswith(": up to date") for line in lines)
 
-    def test_its_errand_runs_again(story: Story) -> None:
+    def test_an_errand_of_0_1_0_runs_again(story: Story) -> None:
         assert story.reconcile(story.new, 1)["history"][0]["run"] == 1
         again = {"spec": {"trigger": {"strategy": "now"}}}
         story.cluster.api.patch(API_VERSION, "Errand", "greet", "default", again)
         assert [one["run"] for one in story.reconcile(story.new, 2)["history"]] == [2, 1]
 
-    def test_its_migration_is_undone(story: Story) -> None:
+    def test_a_migration_of_0_1_0_is_undone(story: Story) -> None:
         story.new.undo(undo_run=story.migrated).succeeded()
         offer = story.cluster.api.get("shop.example.com/v1", "Offer", "apples", "shop")
         assert offer
         assert "shop.example.com/cents" not in (offer["metadata"].get("annotations") or {})
 
-    def test_its_hold_stops_a_deployment(story: Story) -> None:
+    def test_a_hold_of_0_1_0_stops_a_deployment(story: Story) -> None:
         story.old.play(HOLD, state="present").succeeded()
         assert "the cluster is held by" in story.deploy(story.new, "1.2", 1).refused()
         story.new.play(HOLD, state="absent").succeeded()
 
-    def test_its_run_that_was_killed_is_ended_and_continued(story: Story) -> None:
+    def test_a_killed_run_of_0_1_0_is_ended_and_continued(story: Story) -> None:
         mark = f"killed-{story.folder.name}"
         story.old.settings["KYMA_TEST_MARK"] = mark
         story.release("1.2", 1, ready_after="1h")
@@ -193,7 +193,7 @@ if IS_FULL:
         assert status["state"] == "cancelled"
         assert ended["run"] in status["cancelled"]
 
-    def test_its_modules_and_all_that_it_has_deployed_are_deleted(story: Story) -> None:
+    def test_modules_and_releases_of_0_1_0_are_deleted(story: Story) -> None:
         modules = f"""
 - hosts: localhost
   gather_facts: false
