@@ -473,7 +473,7 @@ options:
     type: bool
   service_selector:
     description:
-      - Labels by which the Service finds pods, beside those of the Deployment (continuous).
+      - Labels by which the Service finds pods, in place of those by which the Deployment does (continuous).
     type: dict
   service_labels:
     description:

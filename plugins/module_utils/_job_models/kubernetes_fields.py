@@ -162,7 +162,7 @@ KUBERNETES_FIELDS: Mapping[str, KubernetesField] = {
     "service_ip_families": _service("ipFamilies", Form.WORDS),
     "service_ip_family_policy": _service("ipFamilyPolicy", Form.TEXT),
     "service_publish_not_ready": _service("publishNotReadyAddresses", Form.SWITCH),
-    "service_selector": _service("selector", Form.TEXTS),
+    "service_selector": _service("selector", Form.MAPPING),
     "service_labels": _metadata(Place.SERVICE, "labels", _CONTINUOUS),
     "service_annotations": _metadata(Place.SERVICE, "annotations", _CONTINUOUS),
 }

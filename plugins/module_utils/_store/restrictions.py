@@ -7,35 +7,46 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .._cluster.cluster import Cluster
+from .._cluster.cluster import GROUP, Cluster
 from .._cluster.errors import Forbidden
+from .._job_models.core_job import CoreJob
 from .._loose_json import fields_at
 from .._text import counted_names
 
 BINDING_KIND = ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding")
 POLICY = "kyma-lifecycle-stored-jobs"
-"""The name of the shipped policy for pods, and of its binding."""
+"""The name of the shipped policy for pods, and of its binding to those with the label of the store."""
+NAMESPACES_BINDING = f"{POLICY}-of-namespaces"
+"""The binding of that policy to namespaces with the label."""
+RESTRICT_LABEL = f"{GROUP}/restrict-jobs"
 _LEVEL = "pod-security.kubernetes.io/enforce"
 _RESTRICTING_LEVELS = ("baseline", "restricted")
 _MOST_NAMES = 5
 
 
-def restriction_warnings(cluster: Cluster, namespaces: Iterable[str]) -> list[str]:
-    """A warning that nothing restricts the pods of jobs in these namespaces, if that is known.
+def restriction_warnings(cluster: Cluster, jobs: Iterable[CoreJob]) -> list[str]:
+    """A warning that nothing restricts the pods of some jobs, if that is known.
 
-    It takes one request, and one more for each namespace if the policies are missing.
+    It takes one request if the policies restrict all of them by their label, and at most two more for each
+    namespace.
 
     Args:
         cluster: to read from. Without the right to read policies or namespaces, nothing is known.
-        namespaces: of jobs that were changed.
+        jobs: that were changed.
 
     Raises:
         ClusterError: the cluster does not answer.
     """
+    have_label: dict[str, bool] = {}
+    for job in jobs:
+        have_label[job.key.namespace] = have_label.get(job.key.namespace, True) and job.store_labels
     try:
-        if cluster.get(*BINDING_KIND, POLICY) is not None:
-            return []
-        free = [name for name in sorted(namespaces) if not _is_restricted(cluster, name)]
+        is_by_label = _denies(cluster, POLICY)
+        free = [
+            name
+            for name, is_labelled in sorted(have_label.items())
+            if not (is_labelled and is_by_label) and not _is_restricted(cluster, name)
+        ]
     except Forbidden:
         return []
     if not free:
@@ -49,4 +60,11 @@ def restriction_warnings(cluster: Cluster, namespaces: Iterable[str]) -> list[st
 
 def _is_restricted(cluster: Cluster, namespace: str) -> bool:
     labels = fields_at(cluster.get("v1", "Namespace", namespace), "metadata", "labels")
-    return labels.get(_LEVEL) in _RESTRICTING_LEVELS
+    if labels.get(_LEVEL) in _RESTRICTING_LEVELS:
+        return True
+    return labels.get(RESTRICT_LABEL) == "true" and _denies(cluster, NAMESPACES_BINDING)
+
+
+def _denies(cluster: Cluster, binding: str) -> bool:
+    spec = fields_at(cluster.get(*BINDING_KIND, binding), "spec")
+    return spec.get("policyName") == POLICY and "Deny" in (spec.get("validationActions") or ())

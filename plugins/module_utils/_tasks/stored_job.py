@@ -77,7 +77,9 @@ def stored_job(task: Task) -> Result:
     reports = _reports(calls, task.cancelled)
     if any(one.changed for one in reports):
         snapshot = read_jobs(cluster, tuple(namespaces))
-        warnings += restriction_warnings(task.cluster, {one.key.namespace for one in reports if one.changed})
+        changed = {one.key for one in reports if one.changed}
+        stored = (one.job for one in snapshot.definitions.values() if one.key in changed)
+        warnings += restriction_warnings(task.cluster, stored)
     awaited = [] if task.check_mode else [one.key for one in reports if one.is_started]
     refusals = await_pods(cluster, snapshot, awaited, task.cancelled)
     reports = [_judged(changer, snapshot, one, refusals.get(one.key)) for one in reports]

@@ -129,7 +129,7 @@ def test_the_account_of_the_store_gets_what_it_calls_and_no_more() -> None:
     ensure_namespace(memory, "cart")
     hooked = HookedCluster(memory)
     use_all_of_the_store(hooked, memory)
-    restriction_warnings(hooked, ["shop"])
+    restriction_warnings(hooked, [job_of("web")])
     manager = yaml.safe_load((FILES / "manager.yaml").read_text())
     granted = {
         (verb, group, resource)

@@ -100,6 +100,6 @@ class StorageV4(SharedFields):
     service_ip_families: Sequence[str] | None = stored("serviceIpFamilies", Lines())
     service_ip_family_policy: str | None = stored("serviceIpFamilyPolicy", Text())
     service_publish_not_ready: bool | None = stored("servicePublishNotReady", Switch())
-    service_selector: Mapping[str, str] | None = stored("serviceSelector", Texts())
+    service_selector: Mapping[str, Any] | None = stored("serviceSelector", AnyMapping())
     service_labels: Mapping[str, str] | None = stored("serviceLabels", Texts())
     service_annotations: Mapping[str, str] | None = stored("serviceAnnotations", Texts())

@@ -44,6 +44,7 @@ OWN_SAMPLES: dict[str, Any] = {
     "concurrency_policy": "Replace",
     "selector": {JOB_LABEL: "report"},
     "service_ports": [{"name": "http", "port": 80, "targetPort": "http"}],
+    "service_selector": {"team": "a"},
     "automount_service_account_token": False,
     "enable_service_links": False,
     # Kubernetes sets what it lacks.

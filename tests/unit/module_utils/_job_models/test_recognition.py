@@ -192,6 +192,15 @@ def test_a_service_with_one_port_is_the_port() -> None:
     assert job.port == 8080
 
 
+def test_a_service_may_find_pods_by_fewer_labels_than_their_deployment() -> None:
+    main, beside = deployment(container()), service({"port": 80})
+    more = {"app": "web", "release": "a"}
+    main["spec"]["selector"]["matchLabels"] = main["spec"]["template"]["metadata"]["labels"] = more
+    job = recognized(main, beside)
+    assert (job.kubernetes["selector"], job.kubernetes["service_selector"]) == (more, {"app": "web"})
+    assert not job.extra
+
+
 def test_a_volume_may_be_mounted_more_than_once() -> None:
     mounts = [
         {"name": "files", "mountPath": "/data"},
