@@ -86,17 +86,20 @@ def runs_of(cron_job: Mapping[str, Any], now: datetime) -> ScheduledRuns:
         now: by the cluster's clock.
     """
     spec, status = mapping_of(cron_job.get("spec")), mapping_of(cron_job.get("status"))
-    zone = text_of(spec.get("timeZone"))
+    schedule, zone = text_of(spec.get("schedule")), text_of(spec.get("timeZone"))
     last = text_of(status.get("lastScheduleTime"))
     runs = ScheduledRuns(zone or CLUSTER_ZONE, last, text_of(status.get("lastSuccessfulTime")))
     try:
-        due, following = due_times(text_of(spec.get("schedule")), zone, now)
+        due, following = due_times(schedule, zone, now)
+        if due and due > now - _GRACE:
+            # That one may still start. The one before it may have been missed.
+            due, _ = due_times(schedule, zone, now - _GRACE)
     except UnknownDueTimes as error:
         return replace(runs, problem=str(error))
     if spec.get("suspend") is not True and following:
         runs = replace(runs, next_run=following.isoformat())
     since = last or text_of(fields_at(cron_job, "metadata").get("creationTimestamp"))
-    if due is None or due > now - _GRACE or not since or due <= datetime.fromisoformat(since):
+    if due is None or not since or due <= datetime.fromisoformat(since):
         return runs
     return replace(runs, missed_run=due.isoformat(), why_missed=_why_missed(spec, status, now - due))
 

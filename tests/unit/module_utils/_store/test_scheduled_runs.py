@@ -52,6 +52,15 @@ def test_a_run_may_start_a_minute_late() -> None:
     assert runs_of(just_due, NOW.replace(minute=32)).missed_run == "2026-11-25T10:30:00+00:00"
 
 
+def test_a_job_of_each_minute_has_missed_the_run_before_the_one_that_may_still_start() -> None:
+    each_minute = {"schedule": "* * * * *"}
+    assert (
+        runs_of(cron_job("2026-11-25T09:00:00Z", **each_minute), NOW).missed_run
+        == "2026-11-25T10:29:00+00:00"
+    )
+    assert runs_of(cron_job("2026-11-25T10:29:00Z", **each_minute), NOW).missed_run == ""
+
+
 @pytest.mark.parametrize(
     ("spec", "status", "why"),
     [
