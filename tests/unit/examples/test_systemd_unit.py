@@ -42,7 +42,7 @@ def test_the_command_has_a_playbook_and_variables_that_exist() -> None:
     assert variables["kyma_kubeconfig"] == f"${{CREDENTIALS_DIRECTORY}}/{credential}"
 
 
-def test_it_ends_as_an_engine_needs_it() -> None:
+def test_the_unit_ends_as_an_engine_needs_it() -> None:
     service = settings()
     assert (service["KillSignal"], service["KillMode"]) == ("SIGINT", "mixed")
     assert int(service["TimeoutStopSec"]) > END_SECONDS

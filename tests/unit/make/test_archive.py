@@ -35,6 +35,7 @@ def test_the_archive_has_these_and_no_others() -> None:
     files = archived()
     assert {path.parts[0] for path in files} == {
         "CHANGELOG.rst",
+        "CODE_OF_CONDUCT.md",
         "CONTRIBUTING.md",
         "LICENSE",
         "README.md",
