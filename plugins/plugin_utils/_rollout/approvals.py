@@ -1,12 +1,13 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a ring is approved. Pure."""
+"""What a ring lacks of an approval. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...module_utils._text import MOST_NAMES, short_list
 from .cluster_standing import Assessment, Standing
 from .model import ApprovalFacts, ClusterFacts, RingOptions
 
@@ -26,8 +27,10 @@ def approving_ring(rings: Sequence[RingOptions], name: str) -> RingOptions:
     raise ValueError(f"there is no ring {name}")
 
 
-def is_approved(ring: str, digest: str, carriers: Sequence[Assessment]) -> bool:
-    """Whether every cluster has an approval that isn't out, and was in its ring when it was approved.
+def missing_approval(ring: str, digest: str, carriers: Sequence[Assessment]) -> str:
+    """What a ring lacks of an approval, in a few words; empty if it is approved.
+
+    Every cluster needs one that isn't out, and was in its ring when it was approved.
 
     Args:
         ring: to approve.
@@ -39,22 +42,15 @@ def is_approved(ring: str, digest: str, carriers: Sequence[Assessment]) -> bool:
     given = [approval for approvals in valid.values() for approval in approvals]
     # An approval that names no clusters is taken for one of all.
     members = {name for one in given for name in one.clusters or valid}
-    needed = [name for name in valid if name in members]
-    return bool(needed) and all(valid[name] for name in needed)
-
-
-def missing_approval(ring: str, digest: str, carriers: Sequence[Assessment]) -> str:
-    """What a ring lacks of an approval, in a few words; empty if it is approved.
-
-    Args:
-        ring, digest, carriers: as for :func:`is_approved`.
-    """
-    if is_approved(ring, digest, carriers):
+    lacking = [name for name in valid if name in members and not valid[name]]
+    if any(name in members for name in valid) and not lacking:
         return ""
+    # Such as one that did not answer when it was approved.
+    place = f" on {short_list(lacking, MOST_NAMES)}" if lacking else ""
     unread = [
         f"; {one.name}: {one.facts.approvals_problem}" for one in carriers if one.facts.approvals_problem
     ]
-    return "no approval for this release (kyma_ring_approve)" + "".join(unread[:1])
+    return f"no approval for this release{place} (kyma_ring_approve)" + "".join(unread[:1])
 
 
 def _valid(facts: ClusterFacts, ring: str, digest: str) -> list[ApprovalFacts]:

@@ -488,7 +488,10 @@ class TestApproval:
 
     def test_a_cluster_that_was_unreachable_and_is_back_has_to_have_it(self) -> None:
         given = (approval("rest", ["c1", "c2"]),)
-        assert not self.approved(done("c1", approvals=given), done("c2"))
+        canaries = [done("c1", approvals=given), done("c2")]
+        rollout = decided({"canary": canaries, "rest": [pending("r1")]}, self.OPTIONS)
+        assert rollout.deploy == ()
+        assert ring_of(rollout, "rest").reasons == ("no approval for this release on c2 (kyma_ring_approve)",)
         again = (approval("rest", ["c1", "c2"]),)
         assert self.approved(done("c1", approvals=given), done("c2", approvals=again))
 
