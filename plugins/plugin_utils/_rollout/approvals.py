@@ -46,11 +46,10 @@ def missing_approval(ring: str, digest: str, carriers: Sequence[Assessment]) -> 
     if any(name in members for name in valid) and not lacking:
         return ""
     # Such as one that did not answer when it was approved.
-    place = f" on {short_list(lacking, MOST_NAMES)}" if lacking else ""
-    unread = [
-        f"; {one.name}: {one.facts.approvals_problem}" for one in carriers if one.facts.approvals_problem
-    ]
-    return f"no approval for this release{place} (kyma_ring_approve)" + "".join(unread[:1])
+    notes = [f"; it is missing on {short_list(lacking, MOST_NAMES)}"] if lacking else []
+    unread = [one for one in carriers if one.facts.approvals_problem]
+    notes += [f"; {one.name}: {one.facts.approvals_problem}" for one in unread[:1]]
+    return "".join(["no approval for this release (kyma_ring_approve)", *notes])
 
 
 def _valid(facts: ClusterFacts, ring: str, digest: str) -> list[ApprovalFacts]:

@@ -277,3 +277,13 @@ def test_rings_in_the_inventory_are_refused(fleet: PlayedRings) -> None:
     assert played.status == 2
     assert "set them with -e" in played.text
     assert not played.calls
+
+
+def test_with_numbers_a_run_that_does_not_begin_fails_only_its_cluster(fleet: PlayedRings) -> None:
+    c1 = {**deployable(""), "plan": [to_deploy()], **NOT_BEGUN}
+    c2 = {**deployable("run-c2"), "plan": [to_deploy()]}
+    away = {"plan": [UNREACHABLE]}
+    played = fleet.roll_out({"all": {"c1": c1, "c2": c2, "c3": away}}, kyma_rings=None, kyma_serial=3)
+    assert played.status == 2
+    assert deployed(played) == ["c2"]
+    assert {host for host, counts in played.recap.items() if counts["failed"]} == {"c1", "c3"}
