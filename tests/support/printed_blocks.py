@@ -105,8 +105,8 @@ def missing_lines(expected: Sequence[str], printed: str) -> list[str]:
     for line in expected:
         if not line.strip(f"{OMITTED} "):
             continue
-        wanted, is_shortened = _shape(line.removesuffix(OMITTED)), line.endswith(OMITTED)
-        if not any(one.startswith(wanted) if is_shortened else one == wanted for one in rest):
+        expected_shape, is_shortened = _shape(line.removesuffix(OMITTED)), line.endswith(OMITTED)
+        if not any(one.startswith(expected_shape) if is_shortened else one == expected_shape for one in rest):
             missing.append(line)
             break
     return missing

@@ -99,7 +99,7 @@ if IS_FULL:
         assert problems == []
 
 
-def test_an_element_that_leaves_the_screen_is_found(browser: Any) -> None:
+def test_an_element_that_leaves_the_screen_is_reported(browser: Any) -> None:
     page = browser.new_page(viewport={"width": 400, "height": 900})
     page.set_content(
         "<article><pre style='overflow-x: auto'><b style='padding: 0 300px'>x</b></pre></article>"

@@ -43,7 +43,7 @@ def test_commands_are_taken_as_a_shell_takes_them() -> None:
     assert block.commands == [Command("a \\\n    -b", ["out"]), Command("c <<'EOF'\nx\nEOF", ["end", "…"])]
 
 
-def test_a_block_in_a_list_and_a_block_without_a_comment_are_found() -> None:
+def test_a_block_may_be_in_a_list_and_without_a_comment() -> None:
     first, second = blocks_of(
         "- x\n\n  <!-- not run: it needs AWX -->\n  ```console\n  $ a\n  ```\n\n```console\n$ b\n```\n"
     )
