@@ -94,8 +94,11 @@ class Platform:
 @pytest.fixture
 def platform(admin: User, tmp_path: Path) -> Iterator[Platform]:
     yield Platform(tmp_path, admin.kubeconfig)
-    for name in (*TENANTS, "new-tenant", "platform-ci"):
+    for name in (*TENANTS, "new-tenant"):
         admin.admin.delete("v1", "Namespace", name)
+    for obj in yaml.safe_load((EXAMPLE / "ci-account.yaml").read_text())["items"]:
+        meta = obj["metadata"]
+        admin.admin.delete(obj["apiVersion"], obj["kind"], meta["name"], meta.get("namespace"))
 
 
 def test_ten_tenants_a_pull_request_a_quota_and_drift(admin: User, platform: Platform) -> None:
