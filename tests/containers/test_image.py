@@ -97,7 +97,11 @@ if IS_FULL:  # The image is built first, which takes a minute.
         print(f"SEED={SEED}")
         chance = random.Random(SEED)
         engines = DeployedEngine(
-            kind_kubeconfig, IMAGE, kyma_errand_namespaces=namespace, kyma_errand_lease_seconds=10
+            kind_kubeconfig,
+            IMAGE,
+            kyma_errand_namespaces=namespace,
+            kyma_errand_lease_seconds=10,
+            kyma_errand_log_file="/proc/1/fd/1",
         )
         try:
             with AuditLog(AUDIT_FOLDER / "audit.log").recorded() as requests:
@@ -110,18 +114,21 @@ if IS_FULL:  # The image is built first, which takes a minute.
                     restart_api_server,
                     lambda: engines.replace_image(NEXT_IMAGE),
                 ]
+                logs: list[str] = []
                 for number, disrupt in enumerate(rounds, 1):
                     eventually(have_settled(live_cluster, namespace), ROUND_SECONDS)
                     change(live_cluster, namespace, number)
                     # In the middle of the runs.
                     some = chance.sample(ERRANDS, 5)
                     eventually(is_running(live_cluster, namespace, some, number + 1), ROUND_SECONDS)
+                    logs += map(engines.logs, engines.pods())
                     disrupt()
                     engines.until_ready()
                 eventually(have_settled(live_cluster, namespace), ROUND_SECONDS)
-            logs = "".join(engines.logs(name) for name in engines.pods())
-            assert "Traceback" not in logs
-            assert "errands engine: watching (" in logs
+                logs += map(engines.logs, engines.pods())
+            assert "Traceback" not in "".join(logs)
+            assert "errands engine: watching (" in logs[0] + logs[1]
+            assert '"subject": "errand", "state": "succeeded"' in "".join(logs)
         finally:
             engines.close()
         last = len(rounds) + 1

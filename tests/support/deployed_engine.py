@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import json
+
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
@@ -101,7 +103,7 @@ class DeployedEngine:
             "metadata": {"name": name, "namespace": HOME},
         }
         path = f"/api/v1/namespaces/{HOME}/pods/{name}/eviction"
-        kubectl(self._kubeconfig, "create", "--raw", path, "-f", "-", text=yaml.safe_dump(eviction))
+        kubectl(self._kubeconfig, "create", "--raw", path, "-f", "-", text=json.dumps(eviction))
 
     def replace_image(self, image: str) -> None:
         """Let the Deployment replace its pods by those of another image."""
