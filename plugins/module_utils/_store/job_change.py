@@ -224,6 +224,8 @@ class JobChanger:
         except LifecycleError as failure:
             done = f". By then: {'; '.join(change.notes)}" if change.notes else ""
             reason, message = "Failed", f"{one_line(failure).rstrip('.')}{done}"
+            if isinstance(failure, NotFound) and failure.api_message.startswith("namespaces "):
+                message = f"namespace {key.namespace} does not exist. Create it first"
         if change.is_changed:
             self._changed.add(key)
         self._done[key] = change

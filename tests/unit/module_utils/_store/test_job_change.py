@@ -315,6 +315,12 @@ def test_one_changer_reads_again_what_it_has_changed(cluster: MemoryCluster) -> 
     assert actions == [Action.CREATED, Action.UNCHANGED, Action.DELETED, Action.UNCHANGED]
 
 
+def test_a_job_without_its_namespace_is_refused() -> None:
+    report = present(new_cluster(namespace_named("cart")), job_of("web", ONE_OFF))
+    assert (report.action, report.changed) == (Action.REFUSED, False)
+    assert report.message == "namespace shop does not exist. Create it first"
+
+
 def test_an_object_that_a_finalizer_holds_is_named(cluster: MemoryCluster) -> None:
     job = job_of("once", ONE_OFF)
     present(cluster, job)
