@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check that every test belongs to exactly one suite, so that `make test` runs it, and runs it once."""
+"""Check that every test belongs to exactly one suite, so that `make test-all` runs it, and runs it once."""
 
 from __future__ import annotations
 
@@ -67,6 +67,7 @@ def _collected(suites: Sequence[Suite]) -> tuple[Mapping[str, Sequence[str]], Se
             "KYMA_COLLECTED": str(target),
             "KYMA_SUITES": json.dumps(described),
             "KYMA_FAULTS": "whole",
+            "KYMA_TESTS": "all",
         },
     )
     if code or not target.exists():
