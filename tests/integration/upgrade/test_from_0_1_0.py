@@ -187,7 +187,9 @@ if IS_FULL:
         killed = story.runs[-1]
         assert killed["status"]["state"] == "running"
         shutil.rmtree(story.folder / "1.2")
-        ended = story.deploy(story.new, "1.2", 1).succeeded().run
+        continued = story.deploy(story.new, "1.2", 1).succeeded()
+        assert continued.text.count("Kyma 1.2: succeeded after") == 1
+        ended = continued.run
         assert ended["state"] == "succeeded"
         status = story.get("Run", killed["metadata"]["name"])["status"]
         assert status["state"] == "cancelled"
