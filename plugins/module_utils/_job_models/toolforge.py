@@ -152,7 +152,7 @@ def _launched(command: str, is_line: bool) -> str | list[str]:
 
     It is a list of words, unless it needs a shell.
     """
-    line = command if command.startswith(f"{_LAUNCHER} ") else f"{_LAUNCHER} {command}"
+    line = command if command.startswith(f"{_LAUNCHER} ") else " ".join((_LAUNCHER, command))
     try:
         words = shlex.split(line)
     except ValueError:

@@ -93,7 +93,7 @@ def runs_of(cron_job: Mapping[str, Any], now: datetime) -> ScheduledRuns:
         due, following = due_times(schedule, zone, now)
         if due and due > now - _GRACE:
             # That one may still start. The one before it may have been missed.
-            due, _ = due_times(schedule, zone, now - _GRACE)
+            due = due_times(schedule, zone, now - _GRACE)[0]
     except UnknownDueTimes as error:
         return replace(runs, problem=str(error))
     if spec.get("suspend") is not True and following:

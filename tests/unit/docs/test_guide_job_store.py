@@ -82,7 +82,7 @@ TASKS: Mapping[str, TaskDefinition] = {
         ("stored_job_info", stored_job_info),
     )
 }
-DEPLOYMENT, MANAGER = ("apps/v1", "Deployment"), "kubectl-scale"
+DEPLOYMENT, MANAGER = ("apps/v1", "Deployment"), "kubectl-edit"
 
 
 def rows(heading: str) -> list[list[str]]:

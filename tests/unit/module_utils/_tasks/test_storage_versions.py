@@ -55,7 +55,7 @@ OPEN_FIELDS = ("lease", "details", "components.*", "migrations.*", "phases.*", "
 
 
 def records(version: int) -> Iterator[Object]:
-    yield from yaml.safe_load_all((FOLDER / f"version_{version}.yaml").read_text())
+    yield from yaml.safe_load((FOLDER / f"version_{version}.yaml").read_text())
 
 
 def of_kind(kind: str, version: int = 1) -> Object:
