@@ -28,9 +28,13 @@ yaml: ## yamllint
 changelog: ## antsibull-changelog: fragments
 docs: ## antsibull-docs: the documentation of every option
 site: ## build the documentation as a site, into .build/site/html, and check its links
+tarball: ## build the tarball of a release into .build/tarball: the same bytes everywhere, with SBOM and checksums
+workflows: ## actionlint: the workflows of GitHub
+audit: ## pip-audit: known vulnerabilities of what is installed, where PyPI's service answers
 suites: ## check that each test belongs to one suite
 changed: ## the unit tests of the files that differ from the main branch
 unit: ## unit tests, without a cluster; ROOM=_errands: those of one room
+unit-all: ## unit tests on each ansible-core and Python at hand; CORE=2.20: on that one
 unit-oldest: ## those that touch Ansible or a library, on the lowest versions that the collection promises
 integration: ## tests against a Kubernetes
 some-faults: ## each fault that a run survives, by one test that chance chooses
@@ -39,13 +43,14 @@ molecule: ## molecule scenarios
 containers: ## tests that need real containers, on kind; uses the kind cluster that runs, if there is one
 kind: ## molecule's scenario kind and these tests, on one kind cluster
 sanity: ## ansible-test sanity: all on the newest ansible-core, compile and import on the oldest
+sanity-all: ## all of it on each ansible-core; CORE=2.20: on that one
 lint: ## ansible-lint, production profile
 galaxy: ## what Galaxy's importer says of the built collection
 fix: ## fix what ruff can, and generate the documentation
 
 verbs := demo check test test-all step-table cluster cluster-down bench pictures setup build style types yaml \
-	changelog docs site suites changed unit unit-oldest integration some-faults faults molecule containers kind sanity \
-	lint galaxy fix
+	changelog docs site tarball workflows audit suites changed unit unit-all unit-oldest integration some-faults faults \
+	molecule containers kind sanity sanity-all lint galaxy fix
 
 $(verbs):
 	$(do) $@ $(given)

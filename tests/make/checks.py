@@ -6,17 +6,23 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.cluster import golang
 from tests.cluster.paths import BUILD, ROOT
 
 from . import content, setup
 from .command import read, run, shown
-from .environments import LINT, MAIN
-from .outcome import Outcome, failed, passed, together
+from .environments import LINT, MAIN, REQUIREMENTS
+from .outcome import Outcome, failed, not_at_hand, passed, together
 
 PACKAGES = ("module_utils", "plugin_utils", "modules", "action", "callback", "filter")
+ACTIONLINT = ROOT / "tests" / "make" / "actionlint"
+"""The Go module that pins actionlint."""
+VULNERABLE = re.compile(r"^Found \d+ known vulnerabilit", re.MULTILINE)
+UNKNOWN = "could not be audited"
 LINE_OF_IMPORTER = ("WARNING", "ERROR")
 
 
@@ -119,6 +125,28 @@ def galaxy() -> Outcome:
     if code or findings:
         return failed(f"galaxy-importer has {len(findings)} findings")
     return passed()
+
+
+def workflows() -> Outcome:
+    """Check the workflows of GitHub with actionlint. They do not run here."""
+    files = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+    return _check([golang.find(), "-C", ACTIONLINT, "tool", "actionlint", *files])
+
+
+def audit() -> Outcome:
+    """Ask PyPI's service for known vulnerabilities of what users and tests install, where it answers."""
+    setup.for_linters()
+    requirements = (
+        ROOT / "meta" / "ee-requirements.txt",
+        REQUIREMENTS / "test.txt",
+        REQUIREMENTS / "lint.txt",
+    )
+    files = [word for path in requirements for word in ("--requirement", path)]
+    code, printed = read([LINT.bin / "pip-audit", "--progress-spinner", "off", *files], env=LINT.variables)
+    print(printed, flush=True)
+    if VULNERABLE.search(printed):
+        return failed("pip-audit has findings")
+    return not_at_hand("pip-audit did not reach its service") if code or UNKNOWN in printed else passed()
 
 
 def _check(command: Sequence[str | Path], cwd: Path = ROOT) -> Outcome:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -31,6 +32,18 @@ SUPPORTED = (
     Core("2.21", ((3, 12), (3, 13), (3, 14))),
 )
 """From the oldest."""
+CHOSEN = "CORE"
+"""The variable that names one of them, as in `make unit-all CORE=2.20`."""
+
+
+def chosen() -> tuple[Core, ...]:
+    """Return the versions to try: all, or the one that CORE names."""
+    name = os.environ.get(CHOSEN, "")
+    cores = tuple(core for core in SUPPORTED if name in ("", core.version))
+    if not cores:
+        names = ", ".join(core.version for core in SUPPORTED)
+        raise CommandError(f"{CHOSEN}={name} is no supported ansible-core. Take one of {names}.")
+    return cores
 
 
 def newest() -> Core:
@@ -73,7 +86,7 @@ def everywhere() -> Iterator[tuple[str, Environment | None]]:
 
     There is none for a version that no Python here runs.
     """
-    for core in SUPPORTED:
+    for core in chosen():
         for python in core.at_hand():
             name = f"core-{core.version}-python{python[0]}.{python[1]}"
             yield f"ansible-core {core.version} on {_shown(python)}", _with_python(core, python, name)

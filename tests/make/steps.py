@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from . import checks, cluster, partition, sanity, setup, shows, step_table, suites
+from . import checks, cluster, partition, sanity, setup, shows, step_table, suites, tarball
 from .outcome import Outcome
 from .site import build
 
@@ -119,6 +119,9 @@ _ALL = (
         uses=COPY,
         proves="Galaxy accepts the built collection.",
     ),
+    Step("tarball", "the collection as a release has it", tarball.tarball, ("setup",), uses=COPY),
+    Step("workflows", "actionlint", checks.workflows, ("setup",)),
+    Step("audit", "pip-audit", checks.audit, ("setup",)),
     Step("site", "the documentation as a site", build.site, ("setup",)),
     Step(
         "suites",
@@ -241,7 +244,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
         *("setup", "build", "unit", "sanity", "kind", "unit-oldest", "integration", *STATIC, "some-faults"),
     ),
     FULL: (
-        *("setup", "build", "sanity-all", "kind", *STATIC, "site"),
+        *("setup", "build", "sanity-all", "kind", *STATIC, "site", "tarball", "workflows", "audit"),
         *("unit-all", "integration", "molecule-default", "faults", "bench"),
     ),
     CHECK: ("setup", "changed", "types", "suites", "style"),

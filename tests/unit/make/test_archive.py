@@ -53,6 +53,10 @@ def test_the_archive_has_these_and_no_others() -> None:
     assert [str(path) for path in files if path.parts[0] == "tests"] == ["tests/config.yml"]
 
 
+def test_no_file_of_the_archive_is_large() -> None:
+    assert [str(path) for path in archived() if (ROOT / path).stat().st_size > 512 * 1024] == []
+
+
 def test_files_that_git_ignores_are_not_archived() -> None:
     ignored = (ROOT / ".gitignore").read_text().split()
     assert [one for one in ignored if is_archived(Path(one.strip("/")))] == []

@@ -1,0 +1,146 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a release manager does: a changelog of the fragments, and a tarball whose signature Ansible checks."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cluster.paths import BUILD, ROOT
+from tests.make import content, tarball
+from tests.make.environments import LINT, MAIN
+from tests.support.extent import IS_FULL
+
+
+def run(folder: Path, *command: str | Path, fine: bool = True, **variables: str) -> str:
+    """The output of a command in a folder."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, **LINT.variables, **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode == 0) is fine, done.stdout
+    return done.stdout
+
+
+def copy_of_collection(collections: Path) -> Path:
+    """A copy of what Git tracks, beside the collection that it depends on."""
+    target = collections / "ansible_collections" / "kyma" / "lifecycle"
+    for path in content.tracked_files():
+        (target / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / path, target / path)
+    (collections / "ansible_collections" / "kubernetes").symlink_to(
+        BUILD / "ansible_collections" / "kubernetes"
+    )
+    run(target, "git", "init", "--quiet")
+    return target
+
+
+if IS_FULL:  # Each takes a quarter of a minute.
+
+    def test_the_fragments_become_a_release(tmp_path: Path) -> None:
+        copy = copy_of_collection(tmp_path)
+        galaxy = copy / "galaxy.yml"
+        galaxy.write_text(re.sub(r"^version: .*", "version: 1.0.0", galaxy.read_text(), flags=re.MULTILINE))
+        release = (LINT.bin / "antsibull-changelog", "release", "--version", "1.0.0")
+        run(copy, *release, ANSIBLE_COLLECTIONS_PATH=str(tmp_path))
+        changelog = (copy / "CHANGELOG.rst").read_text()
+        assert "\nv1.0.0\n======\n" in changelog
+        assert list((copy / "changelogs" / "fragments").glob("*.yml")) == []
+        run(copy, LINT.bin / "antsibull-changelog", "lint", ANSIBLE_COLLECTIONS_PATH=str(tmp_path))
+
+    @pytest.fixture
+    def keyring(tmp_path: Path) -> Path:
+        """A folder of GnuPG with a key that only this test has, and its keyring as users import it."""
+        home = tmp_path / "gnupg"
+        home.mkdir(mode=0o700)
+        new_key = ("--passphrase", "", "--quick-generate-key", "release@example.com", "ed25519", "sign", "1d")
+        run(home, "gpg", "--batch", "--pinentry-mode", "loopback", *new_key, GNUPGHOME=str(home))
+        run(home, "gpg", "--batch", "--output", "kyma.gpg", "--export", GNUPGHOME=str(home))
+        return home
+
+    def test_a_signed_release_is_installed_and_another_one_is_refused(tmp_path: Path, keyring: Path) -> None:
+        copy = copy_of_collection(tmp_path / "copy")
+        built = tarball.build(copy, tmp_path, 1_800_000_000)
+        run(tmp_path, "tar", "-xzf", built, "MANIFEST.json")
+        sign = ("gpg", "--batch", "--armor", "--detach-sign", "MANIFEST.json")
+        run(tmp_path, *sign, GNUPGHOME=str(keyring))
+        checks = ("--keyring", keyring / "kyma.gpg", f"--signature=file://{tmp_path}/MANIFEST.json.asc")
+        galaxy = (MAIN.bin / "ansible-galaxy", "collection")
+        place = {"HOME": str(tmp_path), "ANSIBLE_COLLECTIONS_PATH": str(tmp_path / "installed")}
+
+        def install(path: Path, *, fine: bool) -> str:
+            with server_of(path) as address:
+                words = ("kyma.lifecycle", "--server", address, "--no-deps", "--force")
+                return run(tmp_path, *galaxy, "install", *words, *checks, fine=fine, **place)
+
+        assert "kyma.lifecycle:" in install(built, fine=True)
+        verify = (*galaxy, "verify", "kyma.lifecycle", "--offline", *checks)
+        assert "Successfully verified" in run(tmp_path, *verify, **place)
+        (copy / "README.md").write_text("another one\n")
+        other = tarball.build(copy, tmp_path / "copy", 1_800_000_000)
+        assert "GnuPG signature verification failed" in install(other, fine=False)
+        # A tarball that is installed from a file is verified afterwards: ansible-galaxy can't do it before.
+        run(tmp_path, *galaxy, "install", other, "--offline", "--no-deps", "--force", **place)
+        assert "verification failed" in run(tmp_path, *verify, fine=False, **place)
+
+
+@contextmanager
+def server_of(path: Path) -> Iterator[str]:
+    """The address of a Galaxy server that has this tarball alone, by version 3 of its API."""
+    version = path.name.split("-")[2].removesuffix(".tar.gz")
+    versions = "/api/v3/collections/kyma/lifecycle/versions/"
+    answers: dict[str, Any] = {
+        "/api/": {"available_versions": {"v3": "v3/"}},
+        "/api/v3/collections/kyma/lifecycle/": {"updated_at": "2026-01-01T00:00:00Z"},
+        versions: {"data": [{"version": version}], "links": {"next": None}},
+        f"{versions}{version}/": {
+            "namespace": {"name": "kyma"},
+            "collection": {"name": "lifecycle"},
+            "version": version,
+            "download_url": f"/{path.name}",
+            "artifact": {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()},
+            "metadata": {"dependencies": {}},
+            "href": f"{versions}{version}/",
+        },
+    }
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            place = self.path.partition("?")[0]
+            is_tarball = place == f"/{path.name}"
+            body = path.read_bytes() if is_tarball else json.dumps(answers.get(place, {})).encode()
+            self.send_response(200 if is_tarball or place in answers else 404)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_words: object) -> None:
+            """Print nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/api/"
+        finally:
+            server.shutdown()
+            thread.join()
