@@ -32,7 +32,7 @@ NAME = re.compile(r"[\w.-]+")
 
 def with_dependencies(*names: str) -> dict[str, Distribution]:
     """These packages with all that they need, as far as it is installed, by name."""
-    found: dict[str, Distribution] = {}
+    packages: dict[str, Distribution] = {}
     left = list(names)
     while left:
         key = re.sub(r"[-_.]+", "-", left.pop()).lower()
@@ -40,11 +40,11 @@ def with_dependencies(*names: str) -> dict[str, Distribution]:
             package = distribution(key)
         except PackageNotFoundError:
             continue  # For other versions of Python.
-        if key not in found:
-            found[key] = package
+        if key not in packages:
+            packages[key] = package
             required = [one for one in package.requires or () if "extra ==" not in one]
             left += [match[0] for one in required if (match := NAME.match(one))]
-    return found
+    return packages
 
 
 def licences(package: Distribution) -> list[str]:

@@ -24,7 +24,11 @@ from tests.support.others_collection import EXAMPLE, collections_path, pytest_in
 
 GUIDE = (ROOT / "docs" / "guide_migrations.md").read_text()
 FILES = dict(re.findall(r"^`([\w./]+)`:\n\n```\w+\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL))
-OUTPUTS = re.findall(r"^```text\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+OUTPUTS = [
+    block
+    for block in re.findall(r"^```text\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+    if block not in FILES.values()
+]
 MIGRATION = "plugins/module_utils/kyma_migrations/checkout.py"
 
 
