@@ -137,7 +137,8 @@ def _connection_paths(
 ) -> dict[str, str]:
     def find(path: str) -> str:
         whole = places.find_or_leave(path)
-        return decrypted(whole) if Path(whole).is_file() else whole
+        # What can't be read is left to the task, which says so.
+        return decrypted(whole) if os.access(whole, os.R_OK) and Path(whole).is_file() else whole
 
     resolved = {option: find(params[option]) for option in CONNECTION_PATHS if params.get(option)}
     if isinstance(params.get("kubeconfig"), str):

@@ -63,6 +63,14 @@ def test_a_kubeconfig_is_found_as_kubernetes_core_finds_it(tmp_path: Path, place
     assert resolved(places, local=False, kubeconfig="config") == {}
 
 
+def test_a_kubeconfig_that_may_not_be_read_is_left_to_the_task(
+    tmp_path: Path, places: SearchPath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "work/config").touch()
+    monkeypatch.setattr(os, "access", lambda *_words: False)
+    assert resolved(places, kubeconfig="config")["kubeconfig"] == f"{tmp_path}/work/config"
+
+
 def test_a_kubeconfig_in_the_users_home_is_resolved(
     tmp_path: Path, places: SearchPath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
