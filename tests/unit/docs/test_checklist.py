@@ -39,18 +39,6 @@ def test_each_file_of_code_names_its_licence() -> None:
     assert without == []
 
 
-def test_modules_that_only_read_support_check_mode() -> None:
-    modules = sorted((PLUGINS / "modules").glob("*_info.py"))
-    assert len(modules) > 5
-    assert [path.stem for path in modules if "check_mode" not in _attributes(path.read_text())] == []
-
-
-def _attributes(module: str) -> str:
-    """Return what the documentation of a module says of its attributes, with its fragment if that is ours."""
-    fragments = (PLUGINS / "doc_fragments" / "attributes.py").read_text(encoding="utf-8")
-    return fragments if "kyma.lifecycle.attributes" in module else module
-
-
 def test_nothing_that_users_call_needs_another_folder() -> None:
     outside = re.compile(r"collection_path|(?:\.\./){3}|['\"/](?:docs|examples|tests|changelogs)/")
     files = [path for path in TRACKED if path.parts[0] in ("roles", "playbooks") and path.suffix != ".md"]
