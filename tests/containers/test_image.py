@@ -21,6 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map
 from tests.cluster import engine, kind
 from tests.cluster.kindconfig import AUDIT_FOLDER
 from tests.support import lifecycle_image
+from tests.support.accounts import binding_of
 from tests.support.audit import AuditLog
 from tests.support.containers import container, pod
 from tests.support.deployed_engine import REAL_NODE, DeployedEngine
@@ -60,17 +61,7 @@ if IS_FULL:  # The image is built first, which takes a minute.
     def test_playbooks_run_without_rights_and_with_a_read_only_root(
         live_cluster: LiveCluster, namespace: str, kind_kubeconfig: str
     ) -> None:
-        binding = {
-            "apiVersion": "rbac.authorization.k8s.io/v1",
-            "kind": "ClusterRoleBinding",
-            "metadata": {"name": namespace},
-            "roleRef": {
-                "apiGroup": "rbac.authorization.k8s.io",
-                "kind": "ClusterRole",
-                "name": "cluster-admin",
-            },
-            "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": namespace}],
-        }
+        binding = binding_of("cluster-admin", {"namespace": namespace, "name": "default"})
         live_cluster.create(binding)
         try:
             release = f"-e=kyma_release={COLLECTION}/examples/release"
@@ -81,7 +72,7 @@ if IS_FULL:  # The image is built first, which takes a minute.
             played(kind_kubeconfig, namespace, "delete", "kyma.lifecycle.delete_kyma")
             assert live_cluster.get("apps/v1", "Deployment", "checkout", "shop") is None
         finally:
-            live_cluster.delete("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", namespace)
+            live_cluster.delete(binding["apiVersion"], binding["kind"], binding["metadata"]["name"])
 
     def test_the_image_says_what_is_in_it() -> None:
         packages = json.loads(read("sbom/python.cdx.json"))

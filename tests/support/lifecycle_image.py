@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -57,8 +56,9 @@ def _fill(context: Path) -> None:
     """Put beside the Containerfile what a build without a network needs."""
     context.mkdir()
     shutil.copy(FOLDER / "Containerfile", context / "Dockerfile")
-    _run(*_galaxy("build"), "--output-path", str(context), folder=paths.ROOT)
-    _run(*_galaxy("build"), "--output-path", str(context), folder=_sources_of_kubernetes_core(context))
+    for collection in (paths.ROOT, _sources_of_kubernetes_core(context)):
+        galaxy = (sys.executable, "-m", "ansible.cli.galaxy", "collection", "build")
+        _run(*galaxy, "--output-path", str(context), folder=collection)
     platforms = [word for one in PLATFORMS for word in ("--platform", one)]
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
     wheels = ["--only-binary=:all:", "--python-version", PYTHON, *platforms, "--dest", str(context)]
@@ -85,12 +85,6 @@ def _import_bases(running: engine.Engine, context: Path) -> None:
     running.docker("import", str(helm), HELM)
 
 
-def _galaxy(verb: str) -> list[str]:
-    return [sys.executable, "-m", "ansible.cli.galaxy", "collection", verb]
-
-
 def _run(*command: str, folder: Path) -> None:
-    done = subprocess.run(
-        command, cwd=folder, env={**os.environ}, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

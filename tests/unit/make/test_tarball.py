@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tarball of a release has the same bytes whoever builds it, and Ansible finds its checksums right."""
+"""The tarball of a release has the same bytes on every machine, and Ansible accepts its checksums."""
 
 from __future__ import annotations
 
