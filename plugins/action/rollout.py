@@ -173,15 +173,12 @@ class _Fleet:
         facts = {host: facts_later(one, elapsed) for host, one in self._facts().items()}
         if not self._check_mode:
             digest = before["release_digest"]
-            ended = {one.cluster: one for one in CLUSTER_LOG.states(is_over=False)}
             for host in before["deploy"]:
                 result = self._raw(host)[RESULT]
-                if result.get("skipped") and host in ended:
-                    # The end of a run that has not begun is skipped, and Ansible writes that over the result.
-                    one = ended[host]
-                    result = {**asdict(one), "failures": [one.reason]}
                 run = str(result.get("run") or "")
-                facts[host] = facts_after(facts_of(host, result), run, digest, self._now)
+                # A plan that fails does not say which version it was for.
+                known = {**result, "version": result.get("version") or before["version"]}
+                facts[host] = facts_after(facts_of(host, known), run, digest, self._now)
         # A ring that was not asked yet is asked by the next call.
         checks = {ring.name: CheckVerdict(GO) for ring in self._rings}
         checks |= {ring: CheckVerdict(**verdict) for ring, verdict in before["checks"].items()}

@@ -64,7 +64,8 @@ class SearchPath:
         given = self.candidates(path)
         in_files = self.candidates(str("files" / Path(path).expanduser()))
         candidates = [place for pair in zip(given, in_files, strict=True) for place in pair]
-        return next((str(place) for place in candidates if place.exists()), path)
+        # Unlike exists(), this does not fail in a folder that may not be read.
+        return next((str(place) for place in candidates if os.access(place, os.F_OK)), path)
 
 
 CLUSTER_CATALOG = "cluster"

@@ -99,6 +99,11 @@ class Story:
                 return dict(status)
         pytest.fail(f"run {run} of the errand has not ended")
 
+    def run_errand_again(self) -> None:
+        """Ask for another run of the errand."""
+        again = {"spec": {"trigger": {"strategy": "now"}}}
+        self.cluster.api.patch(API_VERSION, "Errand", "greet", "default", again)
+
     def get(self, kind: str, name: str, namespace: str | None = None) -> Object:
         """A custom resource of ours."""
         obj = self.cluster.api.get(API_VERSION, kind, name, namespace)
@@ -164,8 +169,7 @@ if IS_FULL:
 
     def test_an_errand_of_0_1_0_runs_again(story: Story) -> None:
         assert story.reconcile(story.new, 1)["history"][0]["run"] == 1
-        again = {"spec": {"trigger": {"strategy": "now"}}}
-        story.cluster.api.patch(API_VERSION, "Errand", "greet", "default", again)
+        story.run_errand_again()
         assert [one["run"] for one in story.reconcile(story.new, 2)["history"]] == [2, 1]
 
     def test_a_migration_of_0_1_0_is_undone(story: Story) -> None:
@@ -180,18 +184,20 @@ if IS_FULL:
         story.new.play(HOLD, state="absent").succeeded()
 
     def test_a_killed_run_of_0_1_0_is_ended_and_continued(story: Story) -> None:
-        mark = f"killed-{story.folder.name}"
-        story.old.settings["KYMA_TEST_MARK"] = mark
-        story.release("1.2", 1, ready_after="1h")
-        story.deploy(story.old, "1.2", 1, watch=lambda line, _running: kill_at_wait(line, mark))
-        killed = story.runs[-1]
-        assert killed["status"]["state"] == "running"
-        shutil.rmtree(story.folder / "1.2")
-        ended = story.deploy(story.new, "1.2", 1).succeeded().run
-        assert ended["state"] == "succeeded"
-        status = story.get("Run", killed["metadata"]["name"])["status"]
-        assert status["state"] == "cancelled"
-        assert ended["run"] in status["cancelled"]
+        killed_run_is_ended(story, "1.2", by=story.new, begun_by=story.old)
+
+    def test_0_1_0_goes_on_after_the_present_version(story: Story) -> None:
+        assert story.deploy(story.old, "1.2", 1).succeeded().recap["changed"] == 0
+        story.deploy(story.old, "1.3", 2).succeeded()
+        assert story.deploy(story.new, "1.3", 2).succeeded().recap["changed"] == 0
+        for name in ("modules.yml", "job_store.yml"):
+            story.example(story.old, name).succeeded()
+        assert "2 modules: nothing to do" in story.example(story.new, "modules.yml").succeeded().text
+        story.run_errand_again()
+        assert [one["run"] for one in story.reconcile(story.old, 3)["history"]] == [3, 2, 1]
+
+    def test_0_1_0_ends_a_killed_run_of_the_present_version(story: Story) -> None:
+        killed_run_is_ended(story, "1.4", by=story.old, begun_by=story.new)
 
     def test_modules_and_releases_of_0_1_0_are_deleted(story: Story) -> None:
         modules = f"""
@@ -207,6 +213,22 @@ if IS_FULL:
         crds = story.cluster.api.list("apiextensions.k8s.io/v1", "CustomResourceDefinition").items
         names = [crd["metadata"]["name"] for crd in crds]
         assert not [name for name in names if name.startswith(("runs.", "inventories.", "installations."))]
+
+
+def killed_run_is_ended(story: Story, version: str, *, by: Playbook, begun_by: Playbook) -> None:
+    """Kill a run in the middle, and check that the other version ends and continues it."""
+    mark = f"killed-{story.folder.name}"
+    begun_by.settings["KYMA_TEST_MARK"] = mark
+    story.release(version, 1, ready_after="1h")
+    story.deploy(begun_by, version, 1, watch=lambda line, _running: kill_at_wait(line, mark))
+    killed = story.runs[-1]
+    assert killed["status"]["state"] == "running"
+    shutil.rmtree(story.folder / version)
+    ended = story.deploy(by, version, 1).succeeded().run
+    assert ended["state"] == "succeeded"
+    status = story.get("Run", killed["metadata"]["name"])["status"]
+    assert status["state"] == "cancelled"
+    assert ended["run"] in status["cancelled"]
 
 
 def kill_at_wait(line: str, mark: str) -> None:

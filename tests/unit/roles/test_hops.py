@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,8 @@ def test_a_repeated_plan_is_applied_to_its_last_hop(plays: Plays) -> None:
         "run started": [OUTDATED, begun("first"), begun("second")],
     }
     played = plays.play(answers, "-e", "kyma_release=2.11", "-e", "kyma_hops=auto").succeeded()
-    assert played.done[:-1] == [
+    # Where it was outdated, nothing was begun, and so nothing is ended.
+    assert played.done == [
         "plan 2.11",
         "run",
         "plan 2.11",
@@ -41,8 +43,6 @@ def test_a_repeated_plan_is_applied_to_its_last_hop(plays: Plays) -> None:
     begins = [one["plan"] for one in played.of("run") if one["state"] == "started"]
     expected = {**planned("2.11")["plan"], "components": [{"name": "shop", "action": "install"}]}
     assert begins[-1] == expected
-    # Where it was outdated nothing was begun; what has ended says again how.
-    assert played.done[-1] == "run finished second"
     assert [(one["hops"], one["plan_hop"]) for one in played.of("plan")] == [
         ("auto", 1),
         ("auto", 1),
@@ -156,12 +156,21 @@ def test_a_step_that_failed_with_a_plan_fails_the_host_by_a_task_without_it(
     assert "plan" not in fatal
 
 
+def test_a_run_that_does_not_begin_leaves_its_own_result(plays: Plays) -> None:
+    answers = {"plan": [planned("2.11")], "run started": [begun("") | FAILING]}
+    role = {"ansible.builtin.import_role": {"name": "kyma.lifecycle.kyma", "rolespec_validate": False}}
+    shown = {"ansible.builtin.debug": {"var": "kyma_result.failures"}}
+    played = plays.play_tasks({"localhost": answers}, [{"block": [role], "always": [shown]}])
+    assert played.status
+    assert re.search(r'"kyma_result.failures": \[\s+"component shop: no room"', played.text), played.text
+
+
 def test_a_run_that_fails_after_a_takeover_fails_the_host_once(plays: Plays) -> None:
     played = plays.play(
         {
             "plan": [planned("2.11"), planned("2.11")],
             "run started": [OUTDATED, begun("r")],
-            "run finished": [FAILING, FAILING],
+            "run finished": [FAILING],
         }
     )
     assert played.status

@@ -121,7 +121,8 @@ LEASE = {"deadline", "lease_wait", "lease_seconds", "service_account"}
 @pytest.mark.parametrize(
     ("role", "tasks", "taken"),
     [
-        ("kyma", "run", [CONNECTION | LEASE | RUN, CONNECTION | LEASE | {"require_healthy"}]),
+        ("kyma", "run", [CONNECTION | LEASE | RUN]),
+        ("kyma", "stages", [CONNECTION | LEASE | {"require_healthy"}]),
         ("kyma", "note", [CONNECTION | LEASE | RUN]),
         ("kyma", "report", [CONNECTION, CONNECTION]),
         ("kyma_job_store", "install", [CONNECTION]),

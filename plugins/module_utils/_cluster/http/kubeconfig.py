@@ -74,19 +74,19 @@ def read_kubeconfig(source: str | Mapping[str, Any] | None) -> Kubeconfig:
             kubeconfig's content; or None for those of the environment variable KUBECONFIG or the default.
 
     Raises:
-        Unconfigured: no file exists, or one is no kubeconfig.
+        Unconfigured: no file exists, or one can't be read or is no kubeconfig.
     """
     if isinstance(source, Mapping):
         return merged("the given kubeconfig", [("", source)], source=source)
     listed = source or os.environ.get("KUBECONFIG") or DEFAULT_PATH
     named = [str(expanded_path(path)) for path in listed.split(os.pathsep) if path]
-    paths = [path for path in named if _exists(path)]
-    if not paths:
+    contents = [(path, content) for path in named if (content := parsed(path)) is not None]
+    if not contents:
         raise Unconfigured(
             f"there is no kubeconfig at {', '.join(named)}. The option kubeconfig, or the environment "
             "variable K8S_AUTH_KUBECONFIG or KUBECONFIG, says where it is"
         )
-    return merged(os.pathsep.join(paths), [(path, parsed(path)) for path in paths])
+    return merged(os.pathsep.join(path for path, _content in contents), contents)
 
 
 def expanded_path(path: str) -> Path:
@@ -97,22 +97,16 @@ def expanded_path(path: str) -> Path:
         return Path(path)
 
 
-def _exists(path: str) -> bool:
-    try:
-        return Path(path).exists()
-    except PermissionError:
-        # We can't read the home folder of another user.
-        return False
-
-
-def parsed(path: str) -> Mapping[str, Any]:
-    """The content of one kubeconfig file."""
+def parsed(path: str) -> Mapping[str, Any] | None:
+    """The content of one kubeconfig file; None if there is none."""
     try:
         import yaml
     except ImportError as error:
         raise missing_library("PyYAML") from error
     try:
         content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
     except (OSError, UnicodeDecodeError) as error:
         raise Unconfigured(f"the kubeconfig {path} can't be read: {error}") from error
     except yaml.MarkedYAMLError as error:

@@ -14,6 +14,8 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.paths impo
     resolve_paths,
 )
 
+from tests.support.closed_folder import closed_folder
+
 
 @pytest.fixture
 def places(tmp_path: Path) -> SearchPath:
@@ -67,8 +69,17 @@ def test_a_kubeconfig_that_may_not_be_read_is_left_to_the_task(
     tmp_path: Path, places: SearchPath, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "work/config").touch()
-    monkeypatch.setattr(os, "access", lambda *_words: False)
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: mode == os.F_OK and access(path, mode))
     assert resolved(places, kubeconfig="config")["kubeconfig"] == f"{tmp_path}/work/config"
+
+
+def test_a_kubeconfig_in_a_folder_that_may_not_be_read_is_left_to_the_task(
+    tmp_path: Path, places: SearchPath
+) -> None:
+    with closed_folder(tmp_path) as folder:
+        given = f"{folder}/config"
+        assert resolved(places, kubeconfig=given)["kubeconfig"] == given
 
 
 def test_a_kubeconfig_in_the_users_home_is_resolved(

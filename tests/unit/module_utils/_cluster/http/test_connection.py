@@ -39,6 +39,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.trans
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 
 from tests.support.apiserver import Reply, Seen, serve, status
+from tests.support.closed_folder import closed_folder
 from tests.support.eventually import eventually
 
 SERVER = "https://api.example.org:6443"
@@ -322,13 +323,12 @@ def test_an_error_of_an_unreadable_kubeconfig_shows_no_content_of_it(tmp_path: P
     assert "hunter2" not in str(caught.value)
 
 
-def test_a_kubeconfig_in_a_home_that_may_not_be_read_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_path: Path) -> bool:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "exists", refuse)
-    with pytest.raises(Unconfigured, match=r"there is no kubeconfig at /root/\.kube/config"):
-        login(kubeconfig="/root/.kube/config")
+def test_a_kubeconfig_that_may_not_be_read_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    with (
+        closed_folder(tmp_path) as folder,
+        pytest.raises(Unconfigured, match=r"closed/config can't be read: .*Permission denied"),
+    ):
+        login(kubeconfig=f"{folder}/config{os.pathsep}/missing")
 
 
 @pytest.mark.parametrize(
