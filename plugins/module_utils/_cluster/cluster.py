@@ -47,11 +47,6 @@ class Ref(NamedTuple):
     namespace: str
     name: str
 
-    @property
-    def key(self) -> str:
-        """The object's storage key within its kind on the server, and so the sort key of its lists."""
-        return f"{self.namespace}/{self.name}"
-
     def __str__(self) -> str:
         place = f"{self.namespace}/{self.name}" if self.namespace else self.name
         text = f"{self.kind} {place}"

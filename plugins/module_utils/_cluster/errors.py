@@ -78,33 +78,23 @@ class ApiUnavailable(ClusterError):
 
 
 class ExecTimeout(ClusterError):
-    """A command in a container did not end in time; it may have acted.
-
-    Attributes:
-        seconds: the time limit.
-    """
+    """A command in a container did not end in time; it may have acted."""
 
     def __init__(self, action: str, seconds: float) -> None:
         super().__init__(
             f"{action}: it did not end within {seconds:g} s, so the connection was closed; the command may"
             " still run in the container. Check what it waits for, or give it more time (``seconds``)"
         )
-        self.seconds = seconds
 
 
 class ExecOutputTooLarge(ClusterError):
-    """A command in a container has printed more than the limit; it may have acted.
-
-    Attributes:
-        max_bytes: the limit, in bytes.
-    """
+    """A command in a container has printed more than the limit; it may have acted."""
 
     def __init__(self, action: str, max_bytes: int) -> None:
         super().__init__(
             f"{action}: it has printed more than {max_bytes} bytes, so the connection was closed and the"
             " output dropped. Have the command print less, or take more of it (``max_bytes``)"
         )
-        self.max_bytes = max_bytes
 
 
 class NotRehearsable(ClusterError):

@@ -62,7 +62,7 @@ def narrow_component(
                     report=lambda detail: place.progress(component.name, "narrowing", detail),
                 )
                 if done is not None:
-                    live[ref_of(crd)] = done.object
+                    live[ref_of(crd)] = done
         _complete(place, component, live)
     except Interrupted as interrupted:
         state, error = CANCELLED, str(interrupted)

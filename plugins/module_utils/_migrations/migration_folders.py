@@ -10,7 +10,7 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,21 +58,6 @@ class MigrationFolder:
         return f"{self.path} ({self.origin})" + ("" if Path(self.path).is_dir() else ": not there")
 
 
-@dataclass(frozen=True)
-class MigrationArchive:
-    """Migrations packed for another machine.
-
-    Attributes:
-        content: a zip, for :func:`~.loader.load_archive`.
-        searched: every folder that was searched, for people.
-        problems: files that can't be compiled, each with file and line.
-    """
-
-    content: bytes
-    searched: tuple[str, ...]
-    problems: tuple[str, ...]
-
-
 def own_folder() -> MigrationFolder:
     """The collection's own migrations."""
     return MigrationFolder(OWN_ORIGIN, str(Path(__file__).resolve().parent.parent / "migrations"))
@@ -93,14 +78,13 @@ def module_names(folder: MigrationFolder) -> list[str]:
     return sorted(name.as_posix() for name in names if not any(part[0] in "_." for part in name.parts))
 
 
-def pack_migrations(folders: Sequence[MigrationFolder]) -> MigrationArchive:
-    """Pack the Python files of some folders, and compile each, so that errors name the real file and line.
+def pack_migrations(folders: Sequence[MigrationFolder]) -> bytes:
+    """A zip with the Python files of some folders for another machine, for :func:`~.loader.load_archive`.
 
     No file is run. Files that are not searched for migrations are packed too, because others import them.
     """
 
     unique = unique_folders(folders)
-    problems: list[str] = []
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         manifest = [
@@ -119,9 +103,8 @@ def pack_migrations(folders: Sequence[MigrationFolder]) -> MigrationArchive:
                     source = path.read_bytes()
                 except OSError as error:
                     raise UnreadableMigration(f"{path}: can't be read: {error.strerror}") from error
-                problems += _problems_in(path, source)
                 _write(archive, f"{inside}/{path.relative_to(root).as_posix()}", source)
-    return MigrationArchive(buffer.getvalue(), tuple(str(folder) for folder in unique), tuple(problems))
+    return buffer.getvalue()
 
 
 def folder_digest(folder: MigrationFolder) -> str:
@@ -146,13 +129,6 @@ def syntax_problem(error: SyntaxError | ValueError, file: str) -> str:
     line = error.lineno if isinstance(error, SyntaxError) else None
     message = error.msg if isinstance(error, SyntaxError) else str(error)
     return f"{file}:{line or 1}: {message}"
-
-
-def _problems_in(path: Path, source: bytes) -> Iterator[str]:
-    try:
-        compile(source, str(path), "exec", dont_inherit=True)
-    except (SyntaxError, ValueError) as error:
-        yield syntax_problem(error, str(path))
 
 
 def _sources(root: Path) -> list[Path]:

@@ -32,9 +32,6 @@ TIMEOUT = "timeout"
 CANCELLED = "cancelled"
 SKIPPED = "skipped"
 
-ENDS = (DONE, NOT_NEEDED, BLOCKED, FAILED, WARNED, TIMEOUT, CANCELLED, SKIPPED)
-"""The final states of a migration."""
-
 LOG_STATES = ("info", "warning")
 """The states with which a migration's own log lines are reported."""
 

@@ -247,10 +247,10 @@ class ModuleWork:
         lift(terms.cluster, name)
         self._record = self._with_configuration_taken_back(self._record)
         if inventory is not None:
-            handed = hand_over(terms.cluster, [*inventory.entries, *self._created_configuration()])
-            if handed.errors:
-                reasons = "; ".join(map(str, list(handed.errors.values())[:MOST_REASONS]))
-                raise LifecycleError(f"{len(handed.errors)} objects could not be given up: {reasons}")
+            errors = hand_over(terms.cluster, [*inventory.entries, *self._created_configuration()])
+            if errors:
+                reasons = "; ".join(map(str, errors[:MOST_REASONS]))
+                raise LifecycleError(f"{len(errors)} objects could not be given up: {reasons}")
             delete_inventory(terms.cluster, inventory)
         self._record = replace(
             self._record,

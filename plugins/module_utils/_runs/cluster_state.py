@@ -101,19 +101,18 @@ def attempt_of_result(result: Mapping[str, Any], cluster: str = "") -> ClusterSt
     )
 
 
-def attempt_of_run(run: Mapping[str, Any], cluster: str = "") -> ClusterState:
+def attempt_of_run(run: Mapping[str, Any]) -> ClusterState:
     """The attempt that a recorded run was.
 
     Args:
         run: as ``run_info`` returns it. Its state says whether it is lost.
-        cluster: the name of its host.
     """
     state = str(run.get("state") or "")
     if state in STATES:
-        return attempt_of_result({**run, "msg": run.get("message") or run.get("note")}, cluster)
+        return attempt_of_result({**run, "msg": run.get("message") or run.get("note")})
     which = f"the state {state}, which this version of the collection does not know" if state else "no state"
     reason = f"its record has {which}"
-    return attempt_of_result({**run, "state": UNKNOWN, "failures": [reason]}, cluster)
+    return attempt_of_result({**run, "state": UNKNOWN, "failures": [reason]})
 
 
 def cluster_state(cluster: str, attempts: Iterable[ClusterState], *, is_over: bool) -> ClusterState:

@@ -214,8 +214,7 @@ class ControllerMaterials(Materials):
 
     def migrations_archive(self) -> bytes:
         """The content of a file from which ShippedMaterials reads the migrations."""
-
-        return pack_migrations(folders_of(self._folders, self._collections)).content
+        return pack_migrations(folders_of(self._folders, self._collections))
 
     @property
     def _request(self) -> ReleaseRequest:

@@ -13,7 +13,6 @@ from ...module_utils._runs.outcomes import NOT_STARTED
 from ...module_utils._timestamp import timestamp
 
 DONE, OPEN, WAITING, STOPPED, EMPTY = "done", "open", "waiting", "stopped", "empty"
-RING_STATES = (DONE, OPEN, WAITING, STOPPED, EMPTY)
 HEALTHY, UNHEALTHY, UNKNOWN_HEALTH = "healthy", "unhealthy", "unknown"
 GO, WAIT, FAILED_CHECK = "go", "wait", "failed"
 

@@ -11,8 +11,6 @@ from typing import Any
 
 RUN = "Run"
 """The kind of the entry that records which fields the last Job of a one-off job ran with."""
-READY = "Ready"
-"""The type of the condition that says whether the runtime objects are as the definition means them."""
 
 
 @dataclass(frozen=True)

@@ -100,16 +100,6 @@ class UndoReport:
 
     objects: tuple[UndoneObject, ...] = ()
 
-    @property
-    def is_changed(self) -> bool:
-        """Whether the undo wrote anything."""
-        return any(one.is_changed for one in self.objects)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether everything is as before the migrations."""
-        return all(one.is_complete for one in self.objects)
-
     def of(self, migration: str) -> UndoReport:
         """The part of the result for one migration."""
         return UndoReport(tuple(one for one in self.objects if migration in one.migrations))

@@ -23,7 +23,7 @@ _IDENTIFIER = "(?:0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
 _VERSION = re.compile(
     rf"v?{_NUMBER}\.{_NUMBER}\.{_NUMBER}"
     rf"(?:-({_IDENTIFIER}(?:\.{_IDENTIFIER})*))?"
-    r"(?:\+([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?"
+    r"(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?"
 )
 
 
@@ -35,12 +35,10 @@ class SemanticVersion:
     Attributes:
         numbers: major, minor and patch.
         pre_release: the identifiers after the hyphen; none for a release.
-        build: the part after the plus sign, or empty.
     """
 
     numbers: tuple[int, int, int]
     pre_release: tuple[str, ...] = ()
-    build: str = ""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SemanticVersion) and self._precedence == other._precedence
@@ -64,9 +62,9 @@ def parse_version(text: str) -> SemanticVersion | None:
     match = _VERSION.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None:
         return None
-    major, minor, patch, pre_release, build = match.groups()
+    major, minor, patch, pre_release = match.groups()
     identifiers = tuple(pre_release.split(".")) if pre_release else ()
-    return SemanticVersion((int(major), int(minor), int(patch)), identifiers, build or "")
+    return SemanticVersion((int(major), int(minor), int(patch)), identifiers)
 
 
 def is_downgrade(running: str, target: str, channels: Collection[str]) -> bool | None:

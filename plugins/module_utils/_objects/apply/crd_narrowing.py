@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ..._cluster.cluster import Cluster, Object, Ref, address_of, ref_of
@@ -43,19 +42,6 @@ class Interrupted(LifecycleError):
     """The run was cancelled while objects were rewritten; the next run continues."""
 
 
-@dataclass(frozen=True)
-class Narrowed:
-    """The result of narrowing a definition.
-
-    Attributes:
-        object: the definition in the server's answer.
-        gone: the versions that were removed.
-    """
-
-    object: Object
-    gone: tuple[str, ...]
-
-
 def narrow_definition(
     cluster: Cluster,
     desired: Object,
@@ -66,8 +52,10 @@ def narrow_definition(
     known: KnownObjects = NO_KNOWN_OBJECTS,
     cancelled: Callable[[], bool] = lambda: False,
     report: Callable[[str], None] = lambda _detail: None,
-) -> Narrowed | None:
-    """Narrow a definition to the release's versions, once no component needs more; None if it has no others.
+) -> Object | None:
+    """Narrow a definition to the release's versions, once no component needs more.
+
+    Returns the definition in the server's answer; None if it has no other versions.
 
     Args:
         cluster: live, or an overlay.
@@ -100,7 +88,7 @@ def narrow_definition(
         _set_stored(cluster, desired)
     answer = apply_object(cluster, desired, policy, waits.until_gone, known).object
     waits.until_served([answer])
-    return Narrowed(answer, tuple(removed))
+    return answer
 
 
 def _live(cluster: Cluster, desired: Object) -> Object:

@@ -9,8 +9,7 @@ kubectl has no conflict with us, and removes fields that a later manifest no lon
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref
@@ -44,21 +43,10 @@ class OwnedObject(Protocol):
         """The uid of the object that we applied."""
 
 
-@dataclass(frozen=True)
-class HandOver:
-    """The result of giving objects up.
-
-    Attributes:
-        changed: the number of objects that were ours, and are no longer.
-        errors: the server's errors for objects that are still ours.
-    """
-
-    changed: int
-    errors: Mapping[Ref, ClusterError]
-
-
-def hand_over(cluster: Cluster, objects: Iterable[OwnedObject]) -> HandOver:
+def hand_over(cluster: Cluster, objects: Iterable[OwnedObject]) -> list[ClusterError]:
     """Give objects up. Skips those that no longer exist or were recreated since.
+
+    Returns the server's errors for objects that are still ours.
 
     Args:
         cluster: the live one.
@@ -68,41 +56,37 @@ def hand_over(cluster: Cluster, objects: Iterable[OwnedObject]) -> HandOver:
         Unreachable: the server is unreachable. Objects given up before that stay given up.
     """
 
-    def release(known: OwnedObject) -> bool | ClusterError:
+    def release(known: OwnedObject) -> ClusterError | None:
         try:
-            return _has_released(cluster, known)
+            _release(cluster, known)
         except Unreachable:
             raise
         except ClusterError as error:
             return error
+        return None
 
-    objects = list(objects)
-    answers = dict(zip((one.ref for one in objects), map_in_threads(release, objects), strict=True))
-    errors = {ref: answer for ref, answer in answers.items() if isinstance(answer, ClusterError)}
-    return HandOver(sum(answer is True for answer in answers.values()), errors)
+    return [error for error in map_in_threads(release, list(objects)) if error]
 
 
-def _has_released(cluster: Cluster, known: OwnedObject) -> bool:
-    """Give one object up; whether it was ours."""
+def _release(cluster: Cluster, known: OwnedObject) -> None:
+    """Give one object up."""
     ref = known.ref
     for attempt in range(1, TRIES + 1):
         live = cluster.get(*ref.in_version(known.api_version))
         if live is None or live["metadata"]["uid"] != known.uid:
-            return False
+            return
         changes = released_metadata(live)
         if not changes:
-            # An earlier write whose answer was lost has done it.
-            return attempt > 1
+            return
         patch = {"metadata": {"resourceVersion": live["metadata"]["resourceVersion"], **changes}}
         try:
             cluster.patch(*ref.in_version(known.api_version), patch)
-            return True
+            return
         except NotFound:
-            return False
+            return
         except Conflict:
             if attempt == TRIES:
                 raise
-    return False
 
 
 def released_metadata(live: Object) -> dict[str, Any]:

@@ -39,9 +39,6 @@ def test_calls_are_handed_on_and_counted_by_verb(metered: MeteredCluster) -> Non
     assert metered.delete("v1", "ConfigMap", "a", "n")
 
     assert metered.meter.calls == {"get": 2, "apply": 1, "apply (dry run)": 1, "create": 1, "delete": 1}
-    assert (metered.meter.reads, metered.meter.writes) == (3, 3)
-    assert set(metered.meter.seconds) == set(metered.meter.calls)
-    assert all(seconds > 0 for seconds in metered.meter.seconds.values())
 
 
 def test_failures_count_too(metered: MeteredCluster) -> None:
@@ -58,4 +55,3 @@ def test_another_field_manager_counts_on_the_same_meter(metered: MeteredCluster)
 def test_a_watch_counts_once_however_long(metered: MeteredCluster) -> None:
     assert list(metered.watch("example.org/v1", "Thing", resource_version="1", seconds=0.05)) == []
     assert metered.meter.calls == {"watch": 1}
-    assert metered.meter.seconds["watch"] >= 0.05

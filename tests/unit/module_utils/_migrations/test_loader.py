@@ -60,7 +60,7 @@ def from_folder(path: Path) -> MigrationSet:
 def from_archive(path: Path) -> MigrationSet:
     archive = pack_migrations([MigrationFolder("yours", str(path))])
     target = path.parent / f"migrations-{time.monotonic_ns()}.zip"
-    target.write_bytes(archive.content)
+    target.write_bytes(archive)
     return load_archive(target)
 
 
@@ -345,12 +345,10 @@ def test_syntax_and_import_errors_name_the_true_file_and_line(folder: Path, load
     assert len(problems) == 6
 
 
-def test_packing_compiles_and_runs_nothing(folder: Path) -> None:
+def test_packing_runs_nothing(folder: Path) -> None:
     (folder / "a.py").write_text("def f(:\n")
     (folder / "b.py").write_text(f"open({str(folder / 'ran')!r}, 'w')\n")
     archive = pack_migrations([MigrationFolder("yours", str(folder))])
-    assert len(archive.problems) == 1
-    assert archive.problems[0].startswith(f"{folder}/a.py:1: ")
     assert not (folder / "ran").exists()
     assert archive == pack_migrations([MigrationFolder("yours", str(folder))])
 
@@ -403,7 +401,7 @@ def test_the_collections_own_are_found_both_ways(tmp_path: Path) -> None:
     (mine / "a.py").write_text(HEAD + source())
     direct = discover_migrations([str(mine)], [])
     archive = tmp_path / "all.zip"
-    archive.write_bytes(pack_migrations(folders_of([str(mine)], [])).content)
+    archive.write_bytes(pack_migrations(folders_of([str(mine)], [])))
     sent = load_archive(archive)
     assert (
         ids(direct)

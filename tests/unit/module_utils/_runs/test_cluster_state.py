@@ -75,7 +75,7 @@ def test_a_state_has_its_first_reason_or_none(
     expected = reason if state in REASONED_STATES else ""
     assert attempt_of_result({"state": state, "failures": failures, "msg": message}, "one").reason == expected
     run = {"name": "r", "state": state, "failures": failures, "message": message}
-    assert attempt_of_run(run, "one").reason == expected
+    assert attempt_of_run(run).reason == expected
 
 
 @pytest.mark.parametrize(("before", "after"), list(itertools.product(STATES, repeat=2)))

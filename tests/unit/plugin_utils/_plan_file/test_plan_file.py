@@ -212,9 +212,7 @@ def test_code_is_the_same_wherever_it_lies(tmp_path: Path) -> None:
         (tmp_path / name / "migration.py").write_text(text)
 
     def digest(name: str) -> str:
-        return archive_code_digest(
-            pack_migrations([MigrationFolder("playbook", str(tmp_path / name))]).content
-        )
+        return archive_code_digest(pack_migrations([MigrationFolder("playbook", str(tmp_path / name))]))
 
     assert digest("one") == digest("same")
     assert digest("one") != digest("other")

@@ -149,7 +149,7 @@ def test_kubectl_then_applies_without_a_conflict_and_removes_what_is_dropped() -
     cluster = MemoryCluster()
     known = applied(cluster, config_map(a="1", b="1"))
 
-    assert hand_over(cluster, [known]).changed == 1
+    assert hand_over(cluster, [known]) == []
 
     after = cluster.with_field_manager("kubectl").apply(config_map(a="2"))
     assert after["data"] == {"a": "2"}
@@ -184,9 +184,9 @@ def test_an_object_that_is_gone_or_was_recreated_is_left_alone() -> None:
     cluster = MemoryCluster()
     known = applied(cluster, config_map(a="1"))
     cluster.delete("v1", "ConfigMap", ANY.name, ANY.namespace)
-    assert hand_over(cluster, [known]).changed == 0
+    assert hand_over(cluster, [known]) == []
     applied(cluster, config_map(a="1"))
-    assert hand_over(cluster, [known]) == hand_over(cluster, [])
+    assert hand_over(cluster, [known]) == []
     assert managers_of(cluster) == {FIELD_MANAGER}
 
 
@@ -196,7 +196,7 @@ def test_an_object_deleted_during_the_release_is_skipped() -> None:
     gone = problem("patch", ANY, 404, "NotFound", "gone")
     cluster.fail_when(is_patch, gone)
 
-    assert (hand_over(cluster, [known]).changed, hand_over(cluster, [known]).errors) == (0, {})
+    assert hand_over(cluster, [known]) == []
 
 
 def test_a_write_of_others_during_the_release_stays() -> None:
@@ -209,7 +209,7 @@ def test_a_write_of_others_during_the_release_stays() -> None:
         return False
 
     cluster.fail_when(write_before, AssertionError("it only writes"))
-    assert hand_over(cluster, [known]).changed == 1
+    assert hand_over(cluster, [known]) == []
     assert managers_of(cluster) == {"kubectl", "other"}
 
 
@@ -218,11 +218,12 @@ def test_an_object_that_is_written_all_the_time_is_an_error() -> None:
     known = applied(cluster, config_map(a="1"))
     cluster.fail_when(is_patch, problem("patch", ANY, 409, "Conflict", "moved on"), times=TRIES)
 
-    result = hand_over(cluster, [known])
+    [error] = hand_over(cluster, [known])
 
-    assert result.changed == 0
-    assert isinstance(result.errors[ANY], Conflict)
-    assert hand_over(cluster, [known]).changed == 1
+    assert isinstance(error, Conflict)
+    assert managers_of(cluster) == {FIELD_MANAGER}
+    assert hand_over(cluster, [known]) == []
+    assert managers_of(cluster) == {"kubectl"}
 
 
 def test_a_refusal_of_one_object_stops_no_other() -> None:
@@ -235,10 +236,13 @@ def test_a_refusal_of_one_object_stops_no_other() -> None:
         problem("patch", ANY, 403, "Forbidden", "no"),
     )
 
-    result = hand_over(cluster, [known, other])
+    [error] = hand_over(cluster, [known, other])
 
-    assert result.changed == 1
-    assert isinstance(result.errors[ANY], Forbidden)
+    assert isinstance(error, Forbidden)
+    assert managers_of(cluster) == {FIELD_MANAGER}
+    role_now = cluster.get(role["apiVersion"], "ClusterRole", "r")
+    assert role_now is not None
+    assert {one["manager"] for one in role_now["metadata"]["managedFields"]} == {"kubectl"}
 
 
 def test_a_write_whose_answer_was_lost_counts() -> None:
@@ -247,7 +251,8 @@ def test_a_write_whose_answer_was_lost_counts() -> None:
     # As the live cluster ends it: it finds no write of ours, repeats it, and the version has moved on.
     cluster.fail_when(is_patch, problem("patch", ANY, 409, "Conflict", "moved on"), before=False)
 
-    assert hand_over(cluster, [known]).changed == 1
+    assert hand_over(cluster, [known]) == []
+    assert managers_of(cluster) == {"kubectl"}
 
 
 def test_a_server_that_is_gone_ends_it() -> None:
