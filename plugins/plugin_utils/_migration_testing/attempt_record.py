@@ -18,7 +18,7 @@ from ...module_utils._migrations import engine
 from ...module_utils._migrations.attempt import describe_error
 from ...module_utils._migrations.journal.journal_entry import Journal, JournalEntry
 from ...module_utils._migrations.journal.undo import undo_writes
-from ...module_utils._migrations.journal.undo_report import UndoReport
+from ...module_utils._migrations.journal.undo_report import UndoneObject
 from ...module_utils._migrations.results import TIMEOUT, EngineSettings
 from ...module_utils._progress import Step
 from ...module_utils.migration import Component, Context, Logger, Migration, Verdict, needed
@@ -156,17 +156,17 @@ def undo_migration(
     cluster: Cluster,
     around: MigrationEnvironment,
     entries: Sequence[JournalEntry],
-) -> tuple[UndoReport, str]:
+) -> tuple[list[UndoneObject], str]:
     """Undo the writes in a journal, and then call the migration's own ``undo``.
 
     Returns:
-        The report on the journal, and the error of the migration's own ``undo``, or empty.
+        The result of each object in the journal, and the error of the migration's own ``undo``, or empty.
     """
-    report = undo_writes(cluster, entries)
+    undone = undo_writes(cluster, entries)
     if not migration.has_own_undo():
-        return report, ""
+        return undone, ""
     [outcome] = engine.run_own_undo([migration], _setting(cluster, around, ProcessUse()))
-    return report, outcome.error
+    return undone, outcome.error
 
 
 @contextmanager

@@ -134,15 +134,15 @@ def can_be_undone(case: Case) -> Problems:
     cluster, journal = case.start(), JournalInMemory()
     case.attempt(cluster, journal=journal)
     case.server.eventually(lambda: case.being_deleted(cluster))
-    report, error = undo_migration(migration, cluster, case.around, journal.entries)
+    undone, error = undo_migration(migration, cluster, case.around, journal.entries)
     if not error and migration.has_own_undo():
         # Its own undo may be killed at its end, and is called again then.
-        _report, error = undo_migration(migration, cluster, case.around, ())
+        _undone, error = undo_migration(migration, cluster, case.around, ())
         error = error and f"called once more when all was undone, {error}"
     if error:
         yield f"its own undo failed: {error}"
     if problems := case.compare(cluster, desired, "`before`", without=migration.irreversible_kinds):
-        remaining = [str(one) for one in report.objects if not one.is_complete]
+        remaining = [str(one) for one in undone if not one.is_complete]
         yield (
             "undone, the cluster is not as `before` says. Let `irreversible` say what can't be undone and "
             "why (`irreversible_kinds`, of which kinds), or let `undo` do what the journal can't:"

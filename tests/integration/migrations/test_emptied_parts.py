@@ -173,10 +173,10 @@ def prove(cluster: Cluster, namespace: str, case: Case) -> None:
     migrating = JournalingCluster(cluster.with_field_manager("m"), journal, Writer("things/it"))
     try:
         migrating.patch(*address, case.write(before))
-        [*undone] = undo_writes(cluster, journal.entries).objects
+        [*undone] = undo_writes(cluster, journal.entries)
         assert bare(cluster.get(*address)) == before
         assert all(one.is_complete for one in undone), undone
-        assert [one.state for one in undo_writes(cluster, journal.entries).objects] in ([], ["as_before"])
+        assert [one.state for one in undo_writes(cluster, journal.entries)] in ([], ["as_before"])
     finally:
         cluster.patch(*address, {"metadata": {"finalizers": None}})
         cluster.delete(*address)

@@ -56,7 +56,7 @@ class Scene:
         self.by_hand = cluster.with_field_manager("somebody")
 
     def undo(self, *, force: bool = False) -> list[UndoneObject]:
-        return list(undo_writes(self.live, self.journal.entries, force=force).objects)
+        return undo_writes(self.live, self.journal.entries, force=force)
 
     def get(self, kind: str, name: str, api_version: str = "v1") -> Object | None:
         return self.live.get(api_version, kind, name, self.namespace)
@@ -143,7 +143,7 @@ def test_each_kind_of_write_is_undone_completely(scene: Scene, name: str) -> Non
     assert [written(scene.get(kind, "a", version)) for kind, version in kinds.items()] != before
     rehearsed = undo_writes(DryRunCluster(scene.live), scene.journal.entries)
     done = scene.undo()
-    assert [str(one) for one in done] == [str(one) for one in rehearsed.objects]
+    assert [str(one) for one in done] == [str(one) for one in rehearsed]
     assert all(one.is_complete for one in done), [str(one) for one in done]
     eventually(lambda: [written(scene.get(kind, "a", version)) for kind, version in kinds.items()] == before)
     assert [str(one) for one in scene.undo() if one.is_changed] == []

@@ -140,8 +140,8 @@ class PastMigrations:
         if not self._entries:
             return []
         entries = with_secrets(self._cluster, self._entries)
-        report = undo_writes(DryRunCluster(self._cluster), entries, sleep=lambda _seconds: None)
-        return [one for one in report.objects if one.state in (*_UNDOABLE, IRREVERSIBLE, REFUSED)]
+        undone = undo_writes(DryRunCluster(self._cluster), entries, sleep=lambda _seconds: None)
+        return [one for one in undone if one.state in (*_UNDOABLE, IRREVERSIBLE, REFUSED)]
 
 
 def _describe_leftover(one: UndoneObject) -> str:

@@ -16,7 +16,7 @@ from ..._errors import LifecycleError
 from ..._migrations import engine
 from ..._migrations.journal.journal_entry import JournalEntry, newest_first
 from ..._migrations.journal.undo import undo_writes
-from ..._migrations.journal.undo_report import FAILED, UndoneObject, UndoReport
+from ..._migrations.journal.undo_report import FAILED, UndoneObject
 from ..._migrations.results import DONE, WARNED, MigrationOutcome
 from ..._objects.access.review import demand, known_resources
 from ..._objects.access.rights import Right, write_rights
@@ -185,7 +185,7 @@ class UndoRun:
         at, by = timestamp(), current_user()
         still = with_secrets(self._task.cluster, [one for one in self._journal if not one.undone_at])
         on_undone = (lambda _one: None) if overlay else self._report_undone
-        report = undo_writes(
+        objects = undo_writes(
             cluster,
             still,
             force=self._force,
@@ -194,12 +194,12 @@ class UndoRun:
             inhabited=contents_describer(cluster),
         )
         own = {outcome.id: outcome for outcome in self._own_undo(overlay)}
-        undone = [self._of(one, still, report, own.get(one), at, by) for one in self.ids]
+        undone = [self._of(one, still, objects, own.get(one), at, by) for one in self.ids]
         if overlay is None:
             news = [
                 one for one in undone if one.changed or one.state != self.recorded_undo(one.id).get("state")
             ]
-            record_undone(self._task.cluster, report, news, self._written, at, by)
+            record_undone(self._task.cluster, objects, news, self._written, at, by)
         return undone
 
     def recorded_undo(self, migration: str) -> Mapping[str, Any]:
@@ -210,12 +210,12 @@ class UndoRun:
         self,
         migration: str,
         entries: Sequence[JournalEntry],
-        report: UndoReport,
+        undone: Sequence[UndoneObject],
         outcome: MigrationOutcome | None,
         at: str,
         by: str,
     ) -> UndoneMigration:
-        objects = report.of(migration).objects
+        objects = tuple(one for one in undone if migration in one.migrations)
         before = self.recorded_undo(migration)
         own_undo = outcome.state if outcome else str(before.get("ownUndo", ""))
         error = outcome.error if outcome else ""

@@ -30,7 +30,6 @@ from .undo_report import (
     REFUSED,
     RESTORED,
     UndoneObject,
-    UndoReport,
 )
 
 TRIES = 5
@@ -49,8 +48,10 @@ def undo_writes(
     report: Callable[[UndoneObject], None] = lambda _one: None,
     cancelled: Callable[[], bool] = lambda: False,
     inhabited: Callable[[Object], str] = lambda _live: "",
-) -> UndoReport:
+) -> list[UndoneObject]:
     """Undo writes: each field that still has the migration's value gets its earlier value.
+
+    Returns the result of each object, in the order in which they were restored.
 
     Writes have the object's uid and resourceVersion as preconditions. Fields that were changed since are
     reported and stay. An error of one object is reported too, and the others are restored nevertheless.
@@ -72,7 +73,7 @@ def undo_writes(
         one = restoration.left("it was cancelled before") if cancelled() else restoration.through()
         report(one)
         done.append(one)
-    return UndoReport(tuple(done))
+    return done
 
 
 def _by_object(entries: Iterable[JournalEntry]) -> Iterator[tuple[Ref, list[JournalEntry]]]:

@@ -88,18 +88,3 @@ class UndoneObject:
         if retained and self.state != CHANGED_SINCE:
             text += f"; changed since, so it stays: {retained}"
         return f"{self.ref}: {text}" + (f": {self.reason}" if self.reason else "")
-
-
-@dataclass(frozen=True)
-class UndoReport:
-    """The result of an undo.
-
-    Attributes:
-        objects: one result each, in the order in which they were restored.
-    """
-
-    objects: tuple[UndoneObject, ...] = ()
-
-    def of(self, migration: str) -> UndoReport:
-        """The part of the result for one migration."""
-        return UndoReport(tuple(one for one in self.objects if migration in one.migrations))

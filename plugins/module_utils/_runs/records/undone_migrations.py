@@ -12,7 +12,7 @@ from typing import Any
 from ..._cluster.cluster import Cluster, Object
 from ..._cluster.errors import NotFound
 from ..._migrations.journal.journal_entry import JournalEntry, newest_first
-from ..._migrations.journal.undo_report import FAILED, UndoneObject, UndoReport
+from ..._migrations.journal.undo_report import FAILED, UndoneObject
 from .journal_records import record_undone_entries
 from .runs import update_run_status
 
@@ -107,7 +107,7 @@ def _written_by(entries: Iterable[JournalEntry], migration: str) -> list[Journal
 
 def record_undone(
     cluster: Cluster,
-    report: UndoReport,
+    objects: Sequence[UndoneObject],
     migrations: Sequence[UndoneMigration],
     written: Sequence[JournalEntry],
     at: str,
@@ -117,7 +117,7 @@ def record_undone(
 
     Args:
         cluster: that has the records.
-        report: the outcome of each object.
+        objects: the outcome of each.
         migrations: the outcome of each of them.
         written: all recorded writes of the migrations.
         at, by: when and by whom.
@@ -125,7 +125,7 @@ def record_undone(
     Raises:
         ClusterError: it cannot be recorded.
     """
-    record_undone_entries(cluster, [entry for one in report.objects for entry in one.entries], at, by)
+    record_undone_entries(cluster, [entry for one in objects for entry in one.entries], at, by)
     for one in migrations:
         newest_ones = _written_by(written, one.id)
         for run in one.runs:

@@ -73,7 +73,7 @@ class Scene:
         return live.get("data")
 
     def undo(self, *, force: bool = False) -> list[UndoneObject]:
-        return list(undo_writes(self.live, self.journal.entries, force=force, sleep=lambda _s: None).objects)
+        return undo_writes(self.live, self.journal.entries, force=force, sleep=lambda _s: None)
 
     def undo_one(self, *, force: bool = False) -> UndoneObject:
         [one] = self.undo(force=force)
@@ -122,10 +122,10 @@ def test_each_kind_of_write_is_undone_and_a_second_undo_changes_nothing(write: s
     before = [bare(scene.config_map(name)) for name in ("a", "b")]
     WRITES[write](scene.migrating)
     report = undo_writes(scene.live, scene.journal.entries)
-    assert report.is_complete
+    assert all(one.is_complete for one in report)
     assert [bare(scene.config_map(name)) for name in ("a", "b")] == before
     again = undo_writes(scene.live, scene.journal.entries)
-    assert (again.is_changed, again.is_complete) == (False, True)
+    assert all(one.is_complete and not one.is_changed for one in again)
 
 
 @pytest.mark.parametrize("write", WRITES)
@@ -150,7 +150,8 @@ def test_killed_at_each_call_before_or_after_its_effect_it_can_still_be_undone(
         live = MemoryCluster()
         live.__dict__.update(scene.live.__dict__)
         scene.live._test.faults.clear()
-        assert undo_writes(live, scene.journal.entries).is_complete
+        report = undo_writes(live, scene.journal.entries)
+        assert all(one.is_complete for one in report)
         assert [bare(scene.config_map(name)) for name in ("a", "b")] == was
     assert n > 2
 
@@ -283,7 +284,7 @@ def test_a_created_object_that_was_recreated_is_not_deleted(force: bool) -> None
     scene.by_hand.delete("v1", "ConfigMap", "a", "default")
     scene.migrating.create(config_map("a", x="1"))
     entry, _later = scene.journal.entries
-    [one] = undo_writes(scene.live, [entry], force=force, sleep=lambda _s: None).objects
+    [one] = undo_writes(scene.live, [entry], force=force, sleep=lambda _s: None)
     assert (one.state, one.reason, one.entries) == ("changed_since", "it was recreated since", ())
     assert scene.data() == {"x": "1"}
 
@@ -424,7 +425,7 @@ def test_an_object_that_others_live_in_is_not_replaced_unless_forced(force: bool
     scene.migrating.create(stateful_set("30Gi"))
     [one] = undo_writes(
         scene.live, scene.journal.entries, force=force, inhabited=lambda live: f"these live in {live['kind']}"
-    ).objects
+    )
     expected = ("recreated", "") if force else ("changed_since", "these live in StatefulSet")
     assert (one.state, one.reason) == expected
     assert bool(one.entries) == force
@@ -436,7 +437,7 @@ def test_newest_first_also_over_several_migrations() -> None:
     later = JournalingCluster(scene.live, scene.journal, Writer("logging/later"))
     patch_data(later, x="3")
     earlier = [one for one in scene.journal.entries if one.migration == "logging/it"]
-    [alone] = undo_writes(scene.live, earlier).objects
+    [alone] = undo_writes(scene.live, earlier)
     assert (alone.state, alone.retained) == ("changed_since", ("data.x",))
     assert scene.undo_one().migrations == ("logging/later", "logging/it")
     assert scene.data() == {"x": "1"}
@@ -546,7 +547,7 @@ def test_an_object_that_only_the_journal_ascribes_to_the_migration_is_not_delete
     [entry] = scene.journal.entries
     theirs = scene.by_hand.create(config_map("b", x="1"))
     forged = replace(entry, ref=entry.ref._replace(name="b"), after=theirs)
-    undone = undo_writes(scene.live, [forged], force=force, sleep=lambda _s: None).objects
+    undone = undo_writes(scene.live, [forged], force=force, sleep=lambda _s: None)
     assert [one.reason for one in undone] == ["its managedFields don't say that the migration created it"]
     assert scene.config_map("b")
 
@@ -557,7 +558,7 @@ def test_an_entry_about_an_object_of_the_collection_is_refused() -> None:
     [entry] = scene.journal.entries
     ref = Ref("coordination.k8s.io", "Lease", "kyma-lifecycle", "deployment")
     forged = replace(entry, api_version="coordination.k8s.io/v1", ref=ref)
-    [undone] = undo_writes(scene.live, [forged], sleep=lambda _s: None).objects
+    [undone] = undo_writes(scene.live, [forged], sleep=lambda _s: None)
     assert (undone.state, undone.fields) == ("refused", ())
     assert "belongs to the collection kyma.lifecycle itself" in undone.reason
 

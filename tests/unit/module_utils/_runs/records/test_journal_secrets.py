@@ -80,7 +80,7 @@ def test_a_tampered_secret_of_an_entry_is_ignored(data: dict[str, Any]) -> None:
     login = cluster.get("v1", "Secret", "login", "shop")
     assert login
     assert login["data"] == {"password": base64.b64encode(b"new").decode()}
-    assert [one.is_changed for one in report.objects] == [False]
+    assert [one.is_changed for one in report] == [False]
 
 
 def test_data_that_is_missing_altogether() -> None:
