@@ -22,8 +22,7 @@ from ..plugin_utils._carrier.cluster_log import CLUSTER_LOG
 from ..plugin_utils._carrier.paths import SearchPath, folders_of_named_files
 from ..plugin_utils._carrier.role_options import role_options, variable_of
 from ..plugin_utils._carrier.screen.console import print_line
-from ..plugin_utils._rollout.deployment_facts import facts_after, facts_later
-from ..plugin_utils._rollout.facts import facts_of
+from ..plugin_utils._rollout.facts import facts_after, facts_later, facts_of
 from ..plugin_utils._rollout.fleet_variables import refuse_variables
 from ..plugin_utils._rollout.gate import broken_clusters, decide, rings_to_check
 from ..plugin_utils._rollout.model import GO, CheckVerdict, ClusterFacts, RingOptions, Rollout

@@ -86,7 +86,7 @@ from ..plugin_utils._carrier.screen.console import label_lines, print_banner, pr
 from ..plugin_utils._spans.exporter_settings import endpoint_variable, protocol_problem
 
 if TYPE_CHECKING:
-    from ..plugin_utils._spans.playbook_spans import PlaybookSpans
+    from ..plugin_utils._spans.playbook_trace import PlaybookTrace
 
 
 class CallbackModule(CallbackBase):
@@ -100,7 +100,7 @@ class CallbackModule(CallbackBase):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._rows: list[dict[str, Any]] = []
-        self._spans: PlaybookSpans | None = None
+        self._trace: PlaybookTrace | None = None
 
     def set_options(self, *args: Any, **kwargs: Any) -> None:
         """Run after Ansible has loaded the callback and before it loads the others after it."""
@@ -109,8 +109,8 @@ class CallbackModule(CallbackBase):
 
     def v2_playbook_on_start(self, playbook: Any) -> None:
         """The start of the playbook."""
-        if self._spans:
-            self._spans.name(Path(playbook._file_name).name)
+        if self._trace:
+            self._trace.name(Path(playbook._file_name).name)
 
     def v2_runner_on_ok(self, result: Any) -> None:
         """A task has succeeded, or a loop with all its items has."""
@@ -128,20 +128,20 @@ class CallbackModule(CallbackBase):
         output = self.get_option("output")
         if output:
             Path(output).write_text(json.dumps(self._rows, indent=2) + "\n", "utf-8")
-        if self._spans:
-            self._warn_of_spans(self._spans.send(has_failed=bool(stats.failures or stats.dark)))
+        if self._trace:
+            self._warn_of_spans(self._trace.send(has_failed=bool(stats.failures or stats.dark)))
 
     def _begin_spans(self) -> None:
         """Begin the trace, if the environment names a collector."""
-        if self._spans or not endpoint_variable(os.environ):
+        if self._trace or not endpoint_variable(os.environ):
             return
         if problem := protocol_problem(os.environ):
             self._warn_of_spans(problem)
             return
         try:
-            from ..plugin_utils._spans.playbook_spans import PlaybookSpans
+            from ..plugin_utils._spans.playbook_trace import PlaybookTrace
 
-            self._spans = PlaybookSpans(os.environ)
+            self._trace = PlaybookTrace(os.environ)
         except ImportError as error:
             self._warn_of_spans(
                 f"{sys.executable} lacks a library: {error}. Install it:"
@@ -164,8 +164,8 @@ class CallbackModule(CallbackBase):
         rows = [{**origin, **row} for row in durations_in(result.result)]
         new = [row for row in rows if self._key(row) not in known]
         self._rows += new
-        if self._spans:
-            self._spans.add(origin["host"], result.result, new, time.time_ns())
+        if self._trace:
+            self._trace.results.add(origin["host"], result.result, new, time.time_ns())
 
     @staticmethod
     def _key(row: Mapping[str, Any]) -> tuple[object, ...]:

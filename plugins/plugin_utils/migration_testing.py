@@ -18,8 +18,7 @@ from ..plugin_utils._migration_testing.api_server import ApiServer, BadTest, InM
 from ..plugin_utils._migration_testing.case import Case
 from ..plugin_utils._migration_testing.collection import problems_of_collection
 from ..plugin_utils._migration_testing.memory_cluster import MemoryCluster
-from ..plugin_utils._migration_testing.proofs import PROOFS
-from ..plugin_utils._migration_testing.proofs_at_rest import problems_at_rest
+from ..plugin_utils._migration_testing.proofs import PROOFS, problems_at_rest
 
 __all__ = [
     "ApiServer",

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.supported_release import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.collection import (
     supported_release,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import discover_migrations

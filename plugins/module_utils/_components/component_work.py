@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,11 +13,11 @@ from .._cluster.cluster import Object, Ref
 from .._objects.apply.apply_object import AppliedObject, KnownObjects
 from .._objects.apply.apply_set import ApplyResult, WaitCallbacks, apply_objects
 from .._objects.inventory.inventory import Inventory, remembered_by
-from .._objects.ownership.findings import Finding
+from .._objects.inventory.inventory_entry import InventoryEntry
+from .._objects.ownership.findings import DriftOutcome, Finding
 from ..migration import Phase
 from .component_context import WorkContext
 from .desired_component import DesiredComponent
-from .new_findings import new_findings
 from .selection import ALL, selected_objects
 
 
@@ -126,3 +126,14 @@ class ComponentWork:
 
     def _may_repeat(self) -> bool:
         return False
+
+
+def new_findings(findings: Iterable[Finding], known: Mapping[Ref, InventoryEntry]) -> list[Finding]:
+    """The findings that were not reported before."""
+    return [
+        finding
+        for finding in findings
+        if (entry := known.get(finding.ref)) is None
+        or finding.key not in (*entry.ceded, *entry.added)
+        or finding.outcome not in (DriftOutcome.CEDED, DriftOutcome.RETAINED)
+    ]

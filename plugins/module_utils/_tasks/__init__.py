@@ -4,7 +4,7 @@
 """One file per Ansible module: options in, result out. Capabilities meet only here.
 
 The module and its action plugin import the `DEFINITION`. `shared` has what several files use.
-`complete_deletion` and `errand_watch` are parts of one module each.
+`errand_watch` is a part of `reconcile_errands`.
 
 Public modules: `approval`, `component`, `component_info`, `errand`, `errand_info`, `hold`, `job_store`,
 `migration`, `migration_info`, `module`, `module_info`, `plan`, `reconcile_errands`, `run`, `run_info`,

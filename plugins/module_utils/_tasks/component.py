@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 from .._carrier.task import Result, Task, TaskDefinition
+from .._components.migrations.migration_runner import MigrationOptions
 from .._deploy.component_options import ComponentOptions
+from .._deploy.delete.deletion import EVERYTHING, delete_components
 from .._deploy.run.deployment import deploy_components
 from .._deploy.run.prune_run import prune_components
-from .complete_deletion import delete
+from .._runs.records.modules import read_module_records
 from .shared.option_values import work_options
+from .shared.record_kinds import RECORD_KINDS
 from .shared.shared_options import DEPLOY_SPEC, PRUNE_ALLOW, WORK_SPEC
 
 
@@ -41,6 +44,46 @@ def component(task: Task) -> Result:
     if params["state"] == "pruned":
         return prune_components(task, options)
     return deploy_components(task, options)
+
+
+def delete(task: Task, options: ComponentOptions) -> Result:
+    """Delete components; to delete them all, delete the modules first, each with its checks."""
+    if EVERYTHING not in options.names:
+        return delete_components(task, options, RECORD_KINDS)
+    modules = _delete_modules(task, options)
+    if modules.get("failed"):
+        return modules
+    result = delete_components(task, options, RECORD_KINDS)
+    if not modules:
+        return result
+    return {
+        **result,
+        "changed": result["changed"] or modules["changed"],
+        "modules": modules["modules"],
+        "warnings": [*modules["warnings"], *result["warnings"]],
+        "summary": [*modules["summary"], *result["summary"]],
+        **({"diff": [*modules["diff"], *result["diff"]]} if "diff" in result else {}),
+    }
+
+
+def _delete_modules(task: Task, options: ComponentOptions) -> Result:
+    """Delete all managed modules; an empty result if there are none."""
+    if not any(record.is_managed for record in read_module_records(task.cluster).values()):
+        return {}
+    # Imported here, because most clusters have no modules.
+    from .._module_lifecycle.module_request import ModulesRequest
+    from .._module_lifecycle.module_run import manage_modules
+
+    request = ModulesRequest(
+        (),
+        is_whole_list=True,
+        migrations=MigrationOptions(grace=options.grace),
+        timeout=options.timeout if options.modules_timeout is None else float(options.modules_timeout),
+        workers=options.workers,
+        grace=options.grace,
+        deadline=options.deadline,
+    )
+    return manage_modules(task, request, RECORD_KINDS)
 
 
 DEFINITION = TaskDefinition(

@@ -13,11 +13,11 @@ from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import Forbidden
 from .._dry_run.dry_run_cluster import DryRunCluster
 from .._errands.authoring.errand_report import errand_run_report
-from .._errands.authoring.step_text import changes_anything, step_text
 from .._errands.errand_definition import ENGINE_ROLE, ERRAND_KINDS
 from .._errands.errand_engine import WORKERS
 from .._errands.errand_index import ErrandIndex
 from .._errands.errand_model import ErrandKey, ErrandPhase
+from .._errands.errand_steps import changes_anything, step_text
 from .._errands.errand_view import REFUSED_POD_SECONDS, RunOptions
 from .._errands.holding_container import DEFAULT_IMAGE
 from .._errands.reconciler import Failure, Reconciled, Reconciler, read_index, reconcile_all, rehearse_all

@@ -10,7 +10,10 @@ from functools import partial
 from typing import Any
 
 from .._carrier.task import Result, Task, TaskDefinition
+from .._cluster.cluster import Cluster
+from .._errands.errand_model import API_VERSION, KIND, errand_from
 from .._errors import LifecycleError
+from .._jobs.secret_users import SecretUsers, secret_users
 from .._jobs.version_writer import (
     VersionContent,
     WrittenVersion,
@@ -21,7 +24,6 @@ from .._jobs.version_writer import (
 )
 from .._jobs.versioned_secrets import newest_version
 from .._objects.apply.diff import diff_of
-from .shared.errand_users import read_errand_users
 
 PRESENT, ABSENT = "present", "absent"
 
@@ -129,6 +131,12 @@ def _diffs_of_removed(params: Mapping[str, Any], names: tuple[str, ...]) -> list
         )
         for name in names
     ]
+
+
+def read_errand_users(cluster: Cluster, namespace: str) -> SecretUsers:
+    """The Secrets that the errands of a namespace refer to, each with its users."""
+    errands = cluster.list(API_VERSION, KIND, namespace).items
+    return secret_users(errands, lambda obj: errand_from(obj).spec.pod_template)
 
 
 DEFINITION = TaskDefinition(

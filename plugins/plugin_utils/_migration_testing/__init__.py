@@ -5,6 +5,6 @@
 
 Authors import `plugin_utils/migration_testing.py` and `migration_pytest.py`.
 
-Public modules: `api_server`, `case`, `collection`, `memory_cluster`, `proofs`, `proofs_at_rest`,
+Public modules: `api_server`, `case`, `collection`, `memory_cluster`, `proofs`,
 `real_api_server`.
 """

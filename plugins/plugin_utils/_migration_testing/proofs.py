@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from .attempt_record import attempt_migration
 from .case import Case
 from .proofs_of_check import (
     changes_no_reads,
@@ -36,6 +37,7 @@ from .proofs_of_surroundings import (
     keeps_secrets,
     leaves_release_alone,
 )
+from .recorded_cluster import describe_call
 
 
 @dataclass(frozen=True)
@@ -78,3 +80,23 @@ PROOFS = (
     Proof("it can be rehearsed", can_be_rehearsed),
     Proof("it can be undone", can_be_undone),
 )
+
+
+def problems_at_rest(case: Case, verdict: str, names: Sequence[str] = ()) -> Iterator[str]:
+    """The problems if a verdict other than needed is expected; see ``assert_not_needed``."""
+    attempt = attempt_migration(case.migration, case.start(), case.around)
+    calls = attempt.recording.calls
+    if attempt.error:
+        yield attempt.error
+        return
+    if attempt.verdict != verdict:
+        yield f"check has to say {verdict}, and said {attempt.reason}"
+        return
+    evidence = attempt.verdicts[0].evidence
+    yield from (f"its evidence has to name {name!r}: {evidence!r}" for name in names if name not in evidence)
+    for call in calls:
+        if call.writes:
+            yield f"check made this request, and may only read: {describe_call(call)}"
+    if len(calls) > case.max_requests:
+        listed = ", ".join(describe_call(call) for call in calls[:10])
+        yield f"check made {len(calls)} requests, and {case.max_requests} are allowed ({listed})"

@@ -5,15 +5,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from importlib.util import find_spec
+from pathlib import Path
 
 from ...module_utils._migrations.loader import load_folders
 from ...module_utils._migrations.migration_folders import ORIGIN_OF_USERS, MigrationFolder, own_folder
 from ...module_utils._migrations.migration_set import MigrationSet
-from .missing_collections import missing_reason
+from ...module_utils._text import suggestion
 
 FOLDER_OF_COLLECTIONS = "plugins.module_utils.kyma_migrations"
+OPTION = "migration_collections"
 
 
 def folders_of(folders: Sequence[str], collections: Sequence[str]) -> list[MigrationFolder]:
@@ -42,8 +45,7 @@ def _collection_folder(name: str) -> MigrationFolder:
     places = _places(module)
     if places:
         return MigrationFolder(name, places[0])
-
-    return MigrationFolder(name, module.replace(".", "/"), missing_reason(name, _places))
+    return MigrationFolder(name, module.replace(".", "/"), _missing_reason(name))
 
 
 def _places(module: str) -> list[str]:
@@ -53,3 +55,32 @@ def _places(module: str) -> list[str]:
     except (ImportError, ValueError):
         return []
     return list(spec.submodule_search_locations or ()) if spec else []
+
+
+def _missing_reason(name: str) -> str:
+    """The problem of an entry of ``migration_collections``, and the remedy, in a sentence."""
+    if not re.fullmatch(r"[a-z_][a-z0-9_]*\.[a-z_][a-z0-9_]*", name):
+        return f"{OPTION} lists {name!r}, which is no collection's name: it must be namespace.name"
+    folders = _places(f"ansible_collections.{name}")
+    if folders:
+        return (
+            f"{OPTION} lists {name}, and there are no migrations in its folder"
+            f" {folders[0]}/plugins/module_utils/kyma_migrations: don't list it, or install a version that"
+            " has some"
+        )
+    roots = _places("ansible_collections")
+    what_to_do = (
+        suggestion(name, _installed(roots)) or f"install it: ansible-galaxy collection install {name}"
+    )
+    return (
+        f"{OPTION} lists {name}, which is not installed in {', '.join(roots) or 'any folder'}: {what_to_do}"
+    )
+
+
+def _installed(roots: list[str]) -> set[str]:
+    return {
+        f"{path.parent.name}.{path.name}"
+        for root in roots
+        for path in Path(root).glob("*/*")
+        if path.is_dir() and "." not in path.parent.name
+    }

@@ -7,12 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ...module_utils._errors import MOST_REASONS, LifecycleError
-from ...module_utils._runs.cluster_state import attempt_of_result
-from ...module_utils._runs.outcomes import FAILED
+from ...module_utils._runs.cluster_state import (
+    NEVER_RAN,
+    PLANNED,
+    RUNNING,
+    UNCHANGED,
+    WAITING,
+    attempt_of_result,
+)
+from ...module_utils._runs.outcomes import FAILED, SUCCEEDED
 from ...module_utils._runs.records.cluster_hold import parse_time
 from ...module_utils._text import one_line, short_list
 from .model import ApprovalFacts, ClusterFacts, RunFacts
@@ -100,3 +107,43 @@ def _approval(written: Mapping[str, Any]) -> ApprovalFacts:
 
 def _moment(text: object) -> datetime | None:
     return parse_time(str(text or ""))
+
+
+def facts_after(facts: ClusterFacts, run: str, digest: str, now: datetime) -> ClusterFacts:
+    """The facts of a cluster that has been deployed to.
+
+    Args:
+        facts: from the result of its last task.
+        run: the name of its run; empty if none has begun.
+        digest: of the release that was deployed.
+        now: by the controller's clock, as the result has no other.
+    """
+    if facts.state == WAITING:
+        # Its ring has stopped before its turn.
+        return replace(facts, state=PLANNED, release_digest=digest)
+    if facts.state in (PLANNED, RUNNING):
+        # Ansible has ended its tasks, and said why.
+        facts = replace(facts, state=FAILED, reason=NEVER_RAN)
+    if facts.state not in (SUCCEEDED, UNCHANGED):
+        ended = RunFacts(run, facts.state, digest) if run else facts.run
+        return replace(facts, release_digest=digest, run=ended)
+    return replace(
+        facts,
+        state=UNCHANGED,
+        release_digest=digest,
+        installed_digest=digest,
+        since=facts.since or now,
+        now=facts.now or now,
+        unhealthy=facts.unhealthy or (),
+        run=RunFacts(run, SUCCEEDED, digest) if run else facts.run,
+    )
+
+
+def facts_later(facts: ClusterFacts, elapsed: timedelta) -> ClusterFacts:
+    """The facts of a cluster to which nothing was deployed. Its clock has gone on, and so has its soak.
+
+    Args:
+        facts: from its plan.
+        elapsed: the time since the first decision.
+    """
+    return replace(facts, now=facts.now + elapsed) if facts.now else facts

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """OpenTelemetry spans of the actions of a playbook on clusters.
 
-`exporter_settings` decides whether spans are wanted, `playbook_spans` collects and sends them.
+`exporter_settings` decides whether spans are wanted, `playbook_trace` collects and sends them.
 
-Public modules: `exporter_settings`, `playbook_spans`.
+Public modules: `exporter_settings`, `playbook_trace`.
 """

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 
 from ...module_utils._text import LONGEST_FOREIGN_ERROR, one_line
+from .result_collector import ResultCollector
 from .span_tree import Span
 
 try:
@@ -50,6 +51,9 @@ class PlaybookTrace:
     Args:
         environ: the environment of the playbook.
 
+    Attributes:
+        results: of the playbook's tasks; its spans are below that of the playbook.
+
     Raises:
         ImportError: Python lacks the libraries.
     """
@@ -57,6 +61,7 @@ class PlaybookTrace:
     def __init__(self, environ: MutableMapping[str, str]) -> None:
         if _MISSING:
             raise _MISSING
+        self.results = ResultCollector()
         self._finished = InMemorySpanExporter()
         # It neither registers itself nor starts a thread: Ansible forks its workers later.
         provider = TracerProvider(resource=_resource(), shutdown_on_exit=False)
@@ -75,16 +80,15 @@ class PlaybookTrace:
         """Name the span of the playbook."""
         self._root.update_name(f"playbook {playbook}")
 
-    def send(self, spans: Iterable[Span], *, has_failed: bool) -> str:
+    def send(self, *, has_failed: bool) -> str:
         """End the trace and send it; return the error, or empty.
 
         It returns within :data:`SECONDS_TO_SEND`, no matter what the collector does.
 
         Args:
-            spans: below the span of the playbook.
             has_failed: whether the playbook has failed on a host.
         """
-        for span in spans:
+        for span in self.results.spans():
             self._add(span, self._root)
         if has_failed:
             self._root.set_status(

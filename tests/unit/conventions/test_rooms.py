@@ -140,7 +140,7 @@ def test_folders_stay_small() -> None:
     assert {str(folder): count for folder, count in counts.items() if count > MOST_FILES_OF_A_FOLDER} == {}
 
 
-PARTS_OF_TASKS = {"complete_deletion": "component", "errand_watch": "reconcile_errands"}
+PARTS_OF_TASKS = {"errand_watch": "reconcile_errands"}
 """Files of _tasks that are no task, and the only task that each is a part of."""
 
 

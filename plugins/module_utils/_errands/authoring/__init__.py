@@ -4,5 +4,5 @@
 """For authors of errands: declare an errand, have it validated, run it, and read the result.
 
 Public modules: `errand_object`, `errand_preflight`, `errand_report`, `errand_writing`, `requested_run`,
-`run_log`, `step_text`.
+`run_log`.
 """

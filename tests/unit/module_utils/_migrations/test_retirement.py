@@ -13,7 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.retirem
     overdue_migrations,
     overdue_warning,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.supported_release import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.collection import (
     NoSupportedRelease,
     supported_release,
 )

@@ -13,7 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.cluster_st
     Standing,
     assess,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.deployment_facts import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.facts import (
     facts_after,
     facts_later,
 )

@@ -41,7 +41,7 @@ def test_a_run_is_journaled_with_its_migration_and_can_be_undone() -> None:
     assert (entry.before, entry.is_settled, entry.irreversible) == (None, True, "")
     assert entry.after
     assert entry.after["metadata"]["uid"]
-    [undone] = undo_entries(cluster, journal.entries).objects
+    [undone] = undo_entries(cluster, journal.entries)
     assert undone.state == "deleted"
     assert cluster.get("v1", "ConfigMap", "one", "default") is None
 
@@ -81,7 +81,7 @@ def test_the_volume_of_loki_is_refused_by_name_and_its_class_goes_back() -> None
     setup = setting(cluster, journal=journal, components=release, variables=allowed, rehearsal=True)
     [outcome] = run_migrations([GrowLokiVolume], setup)
     assert outcome.state == "done"
-    results = {str(one.ref): one for one in undo_entries(cluster, journal.entries).objects}
+    results = {str(one.ref): one for one in undo_entries(cluster, journal.entries)}
     volume = results[f"PersistentVolumeClaim kyma-system/{CLAIM}"]
     assert (volume.state, volume.fields) == ("irreversible", ())
     assert volume.reason == "A volume that has grown can't shrink (spec.resources.requests.storage)"

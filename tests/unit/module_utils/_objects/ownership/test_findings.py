@@ -14,7 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Object,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.new_findings import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_work import (
     new_findings,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
