@@ -427,7 +427,7 @@ def test_the_collections_own_import_nothing_but_the_contract() -> None:
 
 
 def discover_shipped(collections: list[str], target: Path) -> MigrationSet:
-    target.write_bytes(pack_migrations(folders_of([], collections)).content)
+    target.write_bytes(pack_migrations(folders_of([], collections)))
     return load_archive(target)
 
 
