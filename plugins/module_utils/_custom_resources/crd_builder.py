@@ -12,6 +12,8 @@ from .._cluster.cluster import GROUP, Object
 
 Column = tuple[str, str, str]
 """Name, type and JSON path."""
+SERVED_VERSIONS = ("v1beta1", "v1alpha1")
+"""The API versions of each kind of ours. They have one schema, and objects are stored in the first one."""
 STRING = {"type": "string"}
 INTEGER = {"type": "integer"}
 NUMBER = {"type": "number"}
@@ -67,13 +69,14 @@ def resource_definition(
             },
             "versions": [
                 {
-                    "name": "v1alpha1",
+                    "name": name,
                     "served": True,
-                    "storage": True,
+                    "storage": name == SERVED_VERSIONS[0],
                     **({"subresources": {"status": {}}} if has_status else {}),
                     "schema": {"openAPIV3Schema": whole},
                     "additionalPrinterColumns": _printer_columns(columns, wide_columns),
                 }
+                for name in SERVED_VERSIONS
             ],
         },
     }

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import time
@@ -12,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from .._cluster.cluster import GROUP, Cluster, Object
-from .._cluster.errors import Forbidden
+from .._cluster.errors import ClusterError, Forbidden
 from .._errors import LifecycleError
 from .._text import one_line
 
@@ -88,13 +89,13 @@ class InstalledKinds:
         Raises:
             LifecycleError: the server does not serve them in time, or refuses them.
         """
-        *others, last = self.definitions
-        for obj in (*self.roles, *others):
-            cluster.apply(obj, force=True)
+        for role in self.roles:
+            cluster.apply(role, force=True)
+        complete_definitions(cluster, [cluster.apply(one, force=True) for one in self.definitions])
         # Last, as its hash states that everything is installed.
+        last = self.definitions[-1]
         metadata = {**last["metadata"], "annotations": {HASH_ANNOTATION: self.hash}}
         cluster.apply({**last, "metadata": metadata}, force=True)
-        wait_for_definitions(cluster, self.definitions)
 
     def update(self, cluster: Cluster, state: DefinitionState) -> tuple[bool, tuple[str, ...]]:
         """Install them if they are missing or not current; whether they were installed, and warnings.
@@ -127,13 +128,19 @@ def hash_of(objects: Iterable[Object]) -> str:
     return hashlib.sha256(json.dumps([*objects], sort_keys=True).encode()).hexdigest()[:16]
 
 
-def wait_for_definitions(cluster: Cluster, definitions: Sequence[Object]) -> None:
-    """Wait until the API server serves our CustomResourceDefinitions.
+def complete_definitions(cluster: Cluster, definitions: Sequence[Object]) -> None:
+    """Wait until the API server serves our CustomResourceDefinitions and stores all objects in one version.
+
+    Args:
+        cluster: that has them.
+        definitions: as the server has answered their application.
 
     Raises:
-        LifecycleError: it does not serve them in time.
+        LifecycleError: it does not serve them in time, or does not answer.
     """
     # Imported here, as a plan without changes does not need it.
+    from .._objects.apply.crd_narrowing import SECONDS_TO_LEARN, store_in_one_version
+    from .._objects.apply.crd_versions import stored_versions
     from .._objects.health.wait import WaitTerms, wait_until_established
 
     terms = WaitTerms(cluster, time.monotonic() + SECONDS_TO_SERVE)
@@ -145,9 +152,16 @@ def wait_for_definitions(cluster: Cluster, definitions: Sequence[Object]) -> Non
             f"the API server does not serve {kinds} after {SECONDS_TO_SERVE:.0f} s. Read the conditions:"
             f"\nkubectl describe crd {names}"
         )
+    older = [one for one in definitions if len(stored_versions(one)) > 1]
+    if older:
+        time.sleep(SECONDS_TO_LEARN)
+    for one in older:
+        # The older version may stay in storedVersions while it is served. The next installation tries again.
+        with contextlib.suppress(ClusterError):
+            store_in_one_version(cluster, one)
 
 
 def _served_kind(definition: Object) -> tuple[str, str]:
-    """The apiVersion and the kind of a definition of ours."""
+    """The oldest apiVersion and the kind of a definition of ours."""
     spec = definition["spec"]
-    return f"{spec['group']}/{spec['versions'][0]['name']}", spec["names"]["kind"]
+    return f"{spec['group']}/{spec['versions'][-1]['name']}", spec["names"]["kind"]

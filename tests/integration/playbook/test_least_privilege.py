@@ -34,7 +34,7 @@ pytestmark = pytest.mark.control_plane
 DEPLOYER, READER = (yaml.safe_load((ROLES / f"{name}.yaml").read_text()) for name in ("deployer", "view"))
 RBAC = "rbac.authorization.k8s.io/v1"
 OURS, LEASES = "lifecycle.kyma-project.io", "coordination.k8s.io"
-*RULES, DIAGNOSIS, REPORTING = DEPLOYER["rules"]
+*RULES, STORING, DIAGNOSIS, REPORTING = DEPLOYER["rules"]
 # Of a release with namespaces the same is granted on all of them, as the plan prints: nobody misses it here.
 FOR_DELETING = [rule for rule in RULES if rule["resources"] != ["namespaces"] and rule["verbs"] != ["create"]]
 FOR_DEPLOYING = [
@@ -239,6 +239,24 @@ def test_a_run_without_the_right_to_create_events_succeeds_without_them(life: Li
     result = life.without(REPORTING, "1.0").deploy()
     assert result["state"] == "succeeded", result
     assert reported(life, result["run"]) == set()
+
+
+@pytest.mark.parametrize(("rule", "stored"), [(STORING, ["v1alpha1", "v1beta1"]), (None, ["v1beta1"])])
+def test_a_run_without_the_right_to_record_the_stored_api_version_succeeds(
+    life: Life, rule: Mapping[str, Any] | None, stored: list[str]
+) -> None:
+    kind = ("apiextensions.k8s.io/v1", "CustomResourceDefinition", f"runs.{OURS}", None)
+    both = {"status": {"storedVersions": ["v1alpha1", "v1beta1"]}}
+    life.cluster.api.patch(*kind, both, subresource="status")
+    older = {"status": {"definitions": "of an older version"}}
+    life.cluster.api.patch(f"{OURS}/v1alpha1", "Installation", "kyma", None, older)
+    life.image = f"{FINE}:{len(stored)}"
+    result = life.without(rule, "1.0").deploy()
+    life.image = FINE
+    assert result["state"] == "succeeded", result
+    crd = life.cluster.api.get(*kind)
+    assert crd
+    assert crd["status"]["storedVersions"] == stored
 
 
 def test_a_release_is_upgraded_with_the_shipped_role(life: Life) -> None:

@@ -153,12 +153,14 @@ if IS_FULL:
         assert "the code of the migrations, or of this collection, is another" in refusal
         assert "nothing, and now it is nothing" not in refusal
 
-    def test_a_release_of_0_1_0_gets_only_the_annotation_that_names_the_writer(story: Story) -> None:
-        planned = story.deploy(story.new, "1.1", 3, "--check", "--diff").succeeded()
-        assert [one["after_header"] for one in planned.diff] == ["Namespace shop"]
-        assert f"{GROUP}/written-by" in planned.diff[0]["after"]
-        story.deploy(story.new, "1.1", 3).succeeded()
-        assert story.deploy(story.new, "1.1", 3).succeeded().recap["changed"] == 0
+    def test_a_hold_of_0_1_0_stops_a_deployment(story: Story) -> None:
+        story.old.play(HOLD, state="present").succeeded()
+        assert "the cluster is held by" in story.deploy(story.new, "1.1", 3).refused()
+        story.new.play(HOLD, state="absent").succeeded()
+
+    def test_a_killed_run_of_0_1_0_is_ended_and_continued(story: Story) -> None:
+        killed_run_is_ended(story, "1.2", by=story.new, begun_by=story.old)
+        assert story.deploy(story.new, "1.2", 1).succeeded().recap["changed"] == 0
 
     def test_modules_and_stored_jobs_of_0_1_0_are_up_to_date(story: Story) -> None:
         assert "2 modules: nothing to do" in story.example(story.new, "modules.yml").succeeded().text
@@ -172,32 +174,30 @@ if IS_FULL:
         story.run_errand_again()
         assert [one["run"] for one in story.reconcile(story.new, 2)["history"]] == [2, 1]
 
+    def test_all_that_0_1_0_has_stored_as_v1alpha1_is_stored_as_v1beta1(story: Story) -> None:
+        stored = {
+            crd["metadata"]["name"]: crd["status"]["storedVersions"]
+            for crd in story.cluster.api.list("apiextensions.k8s.io/v1", "CustomResourceDefinition").items
+            if crd["spec"]["group"] == GROUP
+        }
+        assert len(stored) > 8
+        assert {name: versions for name, versions in stored.items() if versions != ["v1beta1"]} == {}
+        beta = API_VERSION.replace("v1alpha1", "v1beta1")
+        newer = story.cluster.api.get(beta, "Errand", "greet", "default")
+        assert newer
+        assert newer["spec"] == story.get("Errand", "greet", "default")["spec"]
+
     def test_a_migration_of_0_1_0_is_undone(story: Story) -> None:
         story.new.undo(undo_run=story.migrated).succeeded()
         offer = story.cluster.api.get("shop.example.com/v1", "Offer", "apples", "shop")
         assert offer
         assert "shop.example.com/cents" not in (offer["metadata"].get("annotations") or {})
 
-    def test_a_hold_of_0_1_0_stops_a_deployment(story: Story) -> None:
-        story.old.play(HOLD, state="present").succeeded()
-        assert "the cluster is held by" in story.deploy(story.new, "1.2", 1).refused()
-        story.new.play(HOLD, state="absent").succeeded()
-
-    def test_a_killed_run_of_0_1_0_is_ended_and_continued(story: Story) -> None:
-        killed_run_is_ended(story, "1.2", by=story.new, begun_by=story.old)
-
-    def test_0_1_0_goes_on_after_the_present_version(story: Story) -> None:
+    def test_0_1_0_begins_no_run_after_the_present_version(story: Story) -> None:
         assert story.deploy(story.old, "1.2", 1).succeeded().recap["changed"] == 0
-        story.deploy(story.old, "1.3", 2).succeeded()
-        assert story.deploy(story.new, "1.3", 2).succeeded().recap["changed"] == 0
-        for name in ("modules.yml", "job_store.yml"):
-            story.example(story.old, name).succeeded()
-        assert "2 modules: nothing to do" in story.example(story.new, "modules.yml").succeeded().text
-        story.run_errand_again()
-        assert [one["run"] for one in story.reconcile(story.old, 3)["history"]] == [3, 2, 1]
-
-    def test_0_1_0_ends_a_killed_run_of_the_present_version(story: Story) -> None:
-        killed_run_is_ended(story, "1.4", by=story.old, begun_by=story.new)
+        refusal = story.deploy(story.old, "1.3", 2).refused()
+        assert "v1beta1 was previously a storage version, and must remain in spec.versions" in refusal
+        assert story.deploy(story.new, "1.2", 1).succeeded().recap["changed"] == 0
 
     def test_modules_and_releases_of_0_1_0_are_deleted(story: Story) -> None:
         modules = f"""

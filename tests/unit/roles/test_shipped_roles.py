@@ -38,8 +38,13 @@ DEPLOYER, READER, APPROVER = (
 RISKY = ("escalate", "bind", "impersonate")
 DIAGNOSIS = {Right("list", "", kind) for kind in ("pods", "persistentvolumeclaims", "events")}
 """The rights to find out why something is not healthy."""
-OPTIONAL = {*DIAGNOSIS, Right("create", "", "events")}
-"""The same, and to report runs as Events: no plan asks for them, as a run works without them."""
+STORING = {
+    Right("patch", "apiextensions.k8s.io", "customresourcedefinitions/status", "", one["metadata"]["name"])
+    for one in RECORD_KINDS.written
+}
+"""The rights to record that records are stored in the current API version."""
+OPTIONAL = {*DIAGNOSIS, *STORING, Right("create", "", "events")}
+"""All of these, and to report runs as Events: no plan asks for them, as a run works without them."""
 SHIPPED = sorted(ROOT.glob("roles/*/files/cluster_roles/*"))
 """The files of all roles. Files of roles with another purpose would have another folder."""
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..._cluster.cluster import Object
+from ..._cluster.cluster import GROUP, Object
 from ..._deep_copy import deep_copy
 from ..._dry_run.crd_schema import Misfit, ViolationType, misfits
 from ..._jobs.secret_validation import is_object_name
@@ -27,6 +27,8 @@ from ..quarks_job import (
 )
 
 _SCHEMA = DEFINITION["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+_API_VERSIONS = [f"{GROUP}/{version['name']}" for version in DEFINITION["spec"]["versions"]]
+"""The apiVersions of an Errand, the newest first."""
 
 
 @dataclass(frozen=True)
@@ -141,14 +143,18 @@ def _object(request: ErrandRequest, warnings: list[str], problems: list[str]) ->
             warnings.append(f"QuarksJob {name}, as an Errand: " + "; ".join(converted.differences))
         return converted.errand
     api_version, kind = definition.get("apiVersion"), definition.get("kind")
-    if (api_version, kind) != (API_VERSION, KIND):
+    if kind != KIND or api_version not in _API_VERSIONS:
         problems.append(
             f"definition is {one_line(kind, 100)} of {one_line(api_version, 100)}. Give an object of kind"
-            f" {KIND} ({API_VERSION}) or {QUARKS_KIND} ({QUARKS_API_VERSION})"
+            f" {KIND} ({_API_VERSIONS[0]}) or {QUARKS_KIND} ({QUARKS_API_VERSION})"
         )
         return {"apiVersion": API_VERSION, "kind": KIND, "metadata": {}}
     written = deep_copy({name: value for name, value in definition.items() if name != "status"})
-    return {**written, "metadata": author_metadata(mapping_of(definition.get("metadata")))}
+    return {
+        **written,
+        "apiVersion": API_VERSION,
+        "metadata": author_metadata(mapping_of(definition.get("metadata"))),
+    }
 
 
 def _name(obj: Object, request: ErrandRequest, problems: list[str]) -> None:

@@ -10,7 +10,7 @@ first. Each step may be repeated: the next run completes an interrupted one.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..._cluster.cluster import Cluster, Object, Ref, address_of, ref_of
@@ -83,12 +83,34 @@ def narrow_definition(
         time.sleep(learn)
     if removed:
         report(f"{ref}: {', '.join(removed)} is removed, so its objects are written again")
-        rewritten = _Rewriting(cluster, desired, removed, cancelled).run()
+        rewritten = store_in_one_version(cluster, desired, removed, cancelled)
         report(f"{ref}: {rewritten} objects are written again")
-        _set_stored(cluster, desired)
     answer = apply_object(cluster, desired, policy, waits.until_gone, known).object
     waits.until_served([answer])
     return answer
+
+
+def store_in_one_version(
+    cluster: Cluster,
+    desired: Object,
+    removed: Sequence[str] = (),
+    cancelled: Callable[[], bool] = lambda: False,
+) -> int:
+    """Write all objects of a kind again, so that the server stores them in one version; their number.
+
+    Args:
+        cluster: whose API servers already store new objects in that version.
+        desired: the definition, with that version.
+        removed: the versions that the definition is going to lose.
+        cancelled: called before every object.
+
+    Raises:
+        ClusterError: an object, or the status of the definition, can't be written.
+        Interrupted: it was cancelled before all objects were written.
+    """
+    rewritten = _Rewriting(cluster, desired, removed, cancelled).run()
+    _set_stored(cluster, desired)
+    return rewritten
 
 
 def _live(cluster: Cluster, desired: Object) -> Object:
@@ -126,7 +148,7 @@ class _Rewriting:
     """The rewrite of all objects of a kind, without a change: this stores them in the version that stays."""
 
     def __init__(
-        self, cluster: Cluster, desired: Object, removed: list[str], cancelled: Callable[[], bool]
+        self, cluster: Cluster, desired: Object, removed: Sequence[str], cancelled: Callable[[], bool]
     ) -> None:
         spec = desired["spec"]
         self._cancelled = cancelled

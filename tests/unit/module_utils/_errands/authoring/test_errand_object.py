@@ -66,6 +66,13 @@ def test_the_trigger_wins_over_the_definition(written: str, trigger: str, strate
     assert desired.obj["spec"]["trigger"] == {"strategy": strategy}
 
 
+def test_an_errand_of_v1beta1_is_the_same_as_one_of_v1alpha1() -> None:
+    older = errand(name="a", namespace="ns")
+    newer = {**older, "apiVersion": API_VERSION.replace("v1alpha1", "v1beta1")}
+    assert newer["apiVersion"] != older["apiVersion"]
+    assert desired_errand(ErrandRequest(definition=newer)) == desired_errand(ErrandRequest(definition=older))
+
+
 def test_an_exported_errand_is_taken_as_its_author_wrote_it() -> None:
     annotations = {"kubectl.kubernetes.io/last-applied-configuration": "{}", "mine": "yes"}
     exported = errand(name="a", namespace="ns", uid="1", annotations=annotations, managedFields=[])

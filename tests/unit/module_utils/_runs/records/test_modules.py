@@ -143,6 +143,6 @@ def test_a_running_version_that_others_write_into_a_record_does_not_count(
 
 def test_kubectl_shows_the_policy_and_the_message_without_wide_output() -> None:
     """A column with a priority appears only with ``-o wide``."""
-    (version,) = MODULE_DEFINITION["spec"]["versions"]
+    version = MODULE_DEFINITION["spec"]["versions"][0]
     columns = [one["name"] for one in version["additionalPrinterColumns"] if not one.get("priority")]
     assert columns == ["Wanted", "State", "Version", "Channel", "Policy", "Age", "Message"]
