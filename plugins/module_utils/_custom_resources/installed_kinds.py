@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from .._cluster.cluster import GROUP, Cluster, Object
 from .._cluster.errors import ClusterError, Forbidden
 from .._errors import LifecycleError
+from .._loose_json import mapping_of
 from .._text import one_line
 
 CRD_KIND = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
@@ -140,7 +141,6 @@ def complete_definitions(cluster: Cluster, definitions: Sequence[Object]) -> Non
     """
     # Imported here, as a plan without changes does not need it.
     from .._objects.apply.crd_narrowing import SECONDS_TO_LEARN, store_in_one_version
-    from .._objects.apply.crd_versions import stored_versions
     from .._objects.health.wait import WaitTerms, wait_until_established
 
     terms = WaitTerms(cluster, time.monotonic() + SECONDS_TO_SERVE)
@@ -152,7 +152,7 @@ def complete_definitions(cluster: Cluster, definitions: Sequence[Object]) -> Non
             f"the API server does not serve {kinds} after {SECONDS_TO_SERVE:.0f} s. Read the conditions:"
             f"\nkubectl describe crd {names}"
         )
-    older = [one for one in definitions if len(stored_versions(one)) > 1]
+    older = [one for one in definitions if len(mapping_of(one.get("status")).get("storedVersions") or ()) > 1]
     if older:
         time.sleep(SECONDS_TO_LEARN)
     for one in older:
