@@ -28,6 +28,7 @@ yaml: ## yamllint
 changelog: ## antsibull-changelog: fragments
 docs: ## antsibull-docs: the documentation of every option
 site: ## build the documentation as a site, into .build/site/html, and check its links
+release: ## VERSION=1.2.3: set the version and turn the fragments into notes, ready for a commit and a tag
 tarball: ## build the tarball of a release into .build/tarball: the same bytes everywhere, with SBOM and checksums
 workflows: ## actionlint: the workflows of GitHub
 audit: ## pip-audit: known vulnerabilities of what is installed, where PyPI's service answers
@@ -49,7 +50,7 @@ galaxy: ## what Galaxy's importer says of the built collection
 fix: ## fix what ruff can, and generate the documentation
 
 verbs := demo check test test-all step-table cluster cluster-down bench pictures setup build style types yaml \
-	changelog docs site tarball workflows audit suites changed unit unit-all unit-oldest integration some-faults faults \
+	changelog docs site release tarball workflows audit suites changed unit unit-all unit-oldest integration some-faults faults \
 	molecule containers kind sanity sanity-all lint galaxy fix
 
 $(verbs):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from . import checks, cluster, partition, sanity, setup, shows, step_table, suites, tarball
+from . import checks, cluster, partition, release, sanity, setup, shows, step_table, suites, tarball
 from .outcome import Outcome
 from .site import build
 
@@ -119,6 +119,7 @@ _ALL = (
         uses=COPY,
         proves="Galaxy accepts the built collection.",
     ),
+    Step("release", "the content of a release's commit", release.release, ("setup",), uses=COPY),
     Step("tarball", "the collection as a release has it", tarball.tarball, ("setup",), uses=COPY),
     Step("workflows", "actionlint", checks.workflows, ("setup",)),
     Step("audit", "pip-audit", checks.audit, ("setup",)),

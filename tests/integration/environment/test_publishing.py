@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import shutil
 import subprocess
 import threading
@@ -21,9 +20,12 @@ from typing import Any
 import pytest
 
 from tests.cluster.paths import BUILD, ROOT
-from tests.make import content, tarball
+from tests.make import content, release, tarball
+from tests.make.command import CommandError
 from tests.make.environments import LINT, MAIN
 from tests.support.extent import IS_FULL
+
+AUTHOR = ("-c", "user.name=a test", "-c", "user.email=test@example.com")
 
 
 def run(folder: Path, *command: str | Path, fine: bool = True, **variables: str) -> str:
@@ -58,14 +60,22 @@ if IS_FULL:  # Each takes a quarter of a minute.
 
     def test_the_fragments_become_a_release(tmp_path: Path) -> None:
         copy = copy_of_collection(tmp_path)
-        galaxy = copy / "galaxy.yml"
-        galaxy.write_text(re.sub(r"^version: .*", "version: 1.0.0", galaxy.read_text(), flags=re.MULTILINE))
-        release = (LINT.bin / "antsibull-changelog", "release", "--version", "1.0.0")
-        run(copy, *release, ANSIBLE_COLLECTIONS_PATH=str(tmp_path))
+        old = release.version_of(copy)
+        new = f"{int(old.split('.')[0]) + 1}.0.0"
+        # There are none just after a release.
+        fragment = copy / "changelogs" / "fragments" / "trial.yml"
+        fragment.write_text("---\nminor_changes:\n  - A trial of a release.\n")
+        for words in (["add", "--all"], [*AUTHOR, "commit", "--quiet", "--message", "all"]):
+            run(copy, "git", *words)
+        assert release.prepare(copy, new, "2030-01-02").failed == 0
         changelog = (copy / "CHANGELOG.rst").read_text()
-        assert "\nv1.0.0\n======\n" in changelog
+        assert f"\nv{new}\n======\n" in changelog
+        assert "- A trial of a release." in changelog
+        assert "release_date: '2030-01-02'" in (copy / "changelogs" / "changelog.yaml").read_text()
         assert list((copy / "changelogs" / "fragments").glob("*.yml")) == []
-        run(copy, LINT.bin / "antsibull-changelog", "lint", ANSIBLE_COLLECTIONS_PATH=str(tmp_path))
+        assert f"kyma-lifecycle-{new}.tar.gz" in (copy / "README.md").read_text()
+        with pytest.raises(CommandError, match="is not newer"):
+            release.prepare(copy, new, "2030-01-02")
 
     @pytest.fixture
     def keyring(tmp_path: Path) -> Path:
