@@ -227,7 +227,9 @@ jobs:
           type: str
           sample: "2026-11-22T03:17:00+01:00"
         missed_run:
-          description: When the last run was due that has not started. Empty if it has.
+          description:
+            - When the last run was due that has not started. Empty if it has. It may be a time before the
+              schedule was changed, as a CronJob does not say when that was.
           type: str
           sample: ""
         why_missed:

@@ -91,3 +91,12 @@ def test_kubernetes_and_helm_are_those_that_the_tests_start() -> None:
     node = re.findall(r":v(\d+\.\d+)\.", IMAGE)
     assert ROWS["Kubernetes"][0] == built["kubernetes"] + node
     assert ROWS["Helm"][0] == built["helm"]
+
+
+@pytest.mark.parametrize("name", ["docs/support.md", "SECURITY.md", "CODE_OF_CONDUCT.md"])
+def test_a_promise_with_a_time_is_marked_as_a_proposal(name: str) -> None:
+    promise = re.compile(
+        r"\b(?:within|for|every)\s+(?:a|two|twelve)\s+(?:to\s+three\s+)?(?:week|month)|\bone year later"
+    )
+    parts = re.split(r"\n\n|\n(?=[-|])", (ROOT / name).read_text(encoding="utf-8"))
+    assert [one for one in parts if promise.search(one) and "*proposal*" not in one.lower()] == []
