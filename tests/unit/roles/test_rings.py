@@ -202,11 +202,13 @@ def test_a_bastion_that_is_lost_in_a_run_ends_no_rollout(fleet: PlayedRings) -> 
 
 def test_the_report_has_each_cluster_once(fleet: PlayedRings, tmp_path: Path) -> None:
     rings = {"canary": {"c1": deployable("run-c1")}, "rest": {"r1": {"plan": [to_deploy()]}}}
-    summary, junit = tmp_path / "summary.md", tmp_path / "junit.xml"
-    fleet.roll_out(rings, kyma_summary=str(summary), kyma_junit=str(junit)).succeeded()
+    summary, junit, report = (tmp_path / name for name in ("summary.md", "junit.xml", "report.html"))
+    files = {"kyma_summary": str(summary), "kyma_junit": str(junit), "kyma_report": str(report)}
+    fleet.roll_out(rings, **files).succeeded()
     suites = re.findall(r'<testsuite name="([^"]+)"', junit.read_text())
     assert sorted(suites) == ["c1", "r1"]
     assert "waiting" in summary.read_text()
+    assert sorted(re.findall(r"<h2>(c1|r1)</h2>", report.read_text())) == ["c1", "r1"]
 
 
 def test_a_cluster_that_has_the_release_is_adopted(fleet: PlayedRings) -> None:
