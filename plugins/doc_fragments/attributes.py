@@ -31,6 +31,32 @@ attributes:
     support: full
 """
 
+    CONTROLLER = r"""
+options: {}
+attributes:
+  action:
+    description: Has an action plugin, so that all of its work is done on the controller.
+    support: full
+  async:
+    description: Can be run in the background by C(async).
+    support: none
+  platform:
+    description: Operating systems on which the module works.
+    platforms: posix
+    support: full
+"""
+
+    DIFF = r"""
+options: {}
+attributes:
+  check_mode:
+    description: Can run in C(check_mode) without changing anything.
+    support: full
+  diff_mode:
+    description: Shows the changes in C(diff) mode.
+    support: full
+"""
+
     READ = r"""
 options: {}
 attributes:

@@ -40,7 +40,6 @@ extends_documentation_fragment:
   - kyma.lifecycle.deployment
   - kyma.lifecycle.deployment.pruning
   - kyma.lifecycle.attributes
-  - kyma.lifecycle.attributes.write
 attributes:
   check_mode:
     description: Can run in C(check_mode) without changing anything.

@@ -26,15 +26,13 @@ description:
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.attributes
+  - kyma.lifecycle.attributes.diff
 attributes:
   check_mode:
     description: Can run in C(check_mode) without changing anything.
     support: full
     details:
       - The API server validates the errand and its Job. Nothing is run.
-  diff_mode:
-    description: Shows the changes in C(diff) mode.
-    support: full
 options:
   # Usual options, in the order in which they are needed.
   name:

@@ -21,13 +21,7 @@ description:
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.attributes
-attributes:
-  check_mode:
-    description: Can run in C(check_mode) without changing anything.
-    support: full
-  diff_mode:
-    description: Shows the changes in C(diff) mode.
-    support: full
+  - kyma.lifecycle.attributes.diff
 options:
   state:
     description:

@@ -38,14 +38,7 @@ extends_documentation_fragment:
   - kyma.lifecycle.lease.account
   - kyma.lifecycle.deployment
   - kyma.lifecycle.attributes
-  - kyma.lifecycle.attributes.write
-attributes:
-  check_mode:
-    description: Can run in C(check_mode) without changing anything.
-    support: full
-  diff_mode:
-    description: Shows what changes in C(diff) mode.
-    support: full
+  - kyma.lifecycle.attributes.diff
 options:
   # Usual options, in the order in which they are needed.
   name:

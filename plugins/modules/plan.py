@@ -37,13 +37,7 @@ extends_documentation_fragment:
   - kyma.lifecycle.deployment
   - kyma.lifecycle.deployment.pruning
   - kyma.lifecycle.attributes
-attributes:
-  check_mode:
-    description: Can run in C(check_mode) without changing anything.
-    support: full
-  diff_mode:
-    description: Shows the changes in C(diff) mode.
-    support: full
+  - kyma.lifecycle.attributes.diff
 options:
   # Usual options, in the order in which they are needed.
   timeout:

@@ -70,23 +70,9 @@ options:
     type: str
     choices: [all, playbook]
     default: all
-attributes:
-  action:
-    description: Has an action plugin, so that all of its work is done on the controller.
-    support: full
-  async:
-    description: Can be run in the background by C(async).
-    support: none
-  check_mode:
-    description: Can run in C(check_mode) without changing anything.
-    support: full
-  diff_mode:
-    description: Shows the changes in C(diff) mode.
-    support: full
-  platform:
-    description: Operating systems on which the module works.
-    platforms: posix
-    support: full
+extends_documentation_fragment:
+  - kyma.lifecycle.attributes.controller
+  - kyma.lifecycle.attributes.diff
 seealso:
   - module: kyma.lifecycle.run_info
   - module: kyma.lifecycle.errand_info

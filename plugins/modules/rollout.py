@@ -74,23 +74,15 @@ options:
         answer within 60 seconds, after which the executable is killed with its children.
       - The first line that it writes is shown. It is also asked in check mode, so it must only read.
     type: raw
+extends_documentation_fragment:
+  - kyma.lifecycle.attributes.controller
 attributes:
-  action:
-    description: Has an action plugin, so that all of its work is done on the controller.
-    support: full
-  async:
-    description: Can be run in the background by C(async).
-    support: none
   check_mode:
     description: Can run in C(check_mode) without changing anything.
     support: full
   diff_mode:
     description: Shows the changes in C(diff) mode.
     support: none
-  platform:
-    description: Operating systems on which the module works.
-    platforms: posix
-    support: full
 seealso:
   - module: kyma.lifecycle.plan
 """

@@ -28,15 +28,13 @@ description:
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
   - kyma.lifecycle.attributes
+  - kyma.lifecycle.attributes.diff
 attributes:
   check_mode:
     description:
       - Can run in C(check_mode) without changing anything.
       - The API server judges each write by a dry run, so the result also has what a quota or an admission
         webhook would refuse.
-    support: full
-  diff_mode:
-    description: Shows what changes in C(diff) mode.
     support: full
 options:
   # Usual options, in the order in which they are needed.
