@@ -20,6 +20,15 @@ def precise_timestamp(when: datetime | None = None) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def parse_time(text: object) -> datetime | None:
+    """The moment of a text in RFC 3339, or of a day: in UTC if it names no zone; None for other values."""
+    try:
+        moment = datetime.fromisoformat(str(text or ""))
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
 class Times(TypedDict):
     """The start and the end of an operation (UTC, with milliseconds); empty if unknown."""
 

@@ -9,7 +9,6 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeVar
 
@@ -357,11 +356,6 @@ def owner_reference(errand: Errand) -> Object:
     """
     reference = {"apiVersion": API_VERSION, "kind": KIND, "name": errand.key.name, "uid": errand.uid}
     return {**reference, "blockOwnerDeletion": True}
-
-
-def moment_of(text: object) -> datetime | None:
-    """The moment that a timestamp of the API server says; None if it is empty."""
-    return datetime.fromisoformat(str(text)) if text else None
 
 
 def key_of(obj: Mapping[str, Any]) -> ErrandKey:

@@ -24,6 +24,7 @@ from .._jobs.versioned_secrets import newest_version, split_versioned_name
 from .._objects.access.review import missing_rights
 from .._objects.access.rights import Right
 from .._text import one_line
+from .._timestamp import parse_time
 from .due_run import needs_configuration, triggered_run
 from .errand_definition import EXEC, rights_problem, run_rights
 from .errand_index import JOB, POD, ErrandIndex
@@ -34,7 +35,6 @@ from .errand_model import (
     ErrandKey,
     Run,
     label_value,
-    moment_of,
     owner_reference,
 )
 from .errand_view import DEFAULT_OPTIONS, CurrentConfiguration, ErrandView, RunOptions
@@ -184,7 +184,7 @@ class ErrandReader:
     def _refusal_of(self, job: Mapping[str, Any]) -> tuple[str, datetime | None]:
         """Why a Job has no pod, by the last Event that says so, and since when if that is no full quota."""
         meta = job["metadata"]
-        created = moment_of(meta.get("creationTimestamp")) or self._now()
+        created = parse_time(meta.get("creationTimestamp")) or self._now()
         if job["spec"].get("suspend") or (self._now() - created).total_seconds() < REFUSAL_SECONDS:
             return "", None
         try:
@@ -201,10 +201,10 @@ class ErrandReader:
         if _is_full_quota(last):
             return text, None
         # What a quota refuses, all else has admitted; and a Job that is resumed starts again.
-        full = [moment_of(one.get("lastTimestamp")) for one in refusals if _is_full_quota(one)]
-        starts = (created, moment_of((job.get("status") or {}).get("startTime")), *full)
+        full = [parse_time(one.get("lastTimestamp")) for one in refusals if _is_full_quota(one)]
+        starts = (created, parse_time((job.get("status") or {}).get("startTime")), *full)
         start = max(filter(None, starts))
-        lasting = [moment_of(one.get("firstTimestamp")) for one in refusals if not _is_full_quota(one)]
+        lasting = [parse_time(one.get("firstTimestamp")) for one in refusals if not _is_full_quota(one)]
         return text, min((one for one in lasting if one and one > start), default=start)
 
     # The configuration of a run.

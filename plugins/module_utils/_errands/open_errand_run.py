@@ -26,8 +26,8 @@ from .._jobs.job_outcome import (
 from .._jobs.job_outcome import has_ended as has_job_ended
 from .._jobs.run_history import history_entry, with_run
 from .._text import one_line
-from .._timestamp import precise_timestamp
-from .errand_model import KIND, ErrandPhase, OutputNote, OutputSource, Run, moment_of
+from .._timestamp import parse_time, precise_timestamp
+from .errand_model import KIND, ErrandPhase, OutputNote, OutputSource, Run
 from .errand_steps import (
     QUOTA_ANNOTATION,
     CollectOutput,
@@ -288,7 +288,7 @@ class _OpenRun:
         if self._pod or view.refused_since or job is None or grown is None or job["spec"].get("suspend"):
             return ()
         meta = job["metadata"]
-        created, mark = moment_of(meta.get("creationTimestamp")), precise_timestamp(grown)
+        created, mark = parse_time(meta.get("creationTimestamp")), precise_timestamp(grown)
         is_known = (meta.get("annotations") or {}).get(QUOTA_ANNOTATION) == mark
         if is_known or created is None or created > grown:
             return ()
@@ -336,7 +336,7 @@ class _OpenRun:
         if not running or set(self._output.spec.containers) <= self._ended.keys():
             return Decision()
         every = self._output.spec.hold_seconds / 2
-        last = self._view.renewed or moment_of((self._pod.get("status") or {}).get("startTime"))
+        last = self._view.renewed or parse_time((self._pod.get("status") or {}).get("startTime"))
         left = every if last is None else every - (self._view.now - last).total_seconds()
         if left > 0:
             return Decision(recheck_seconds=left)
@@ -344,7 +344,7 @@ class _OpenRun:
 
     def _seconds_to_deadline(self) -> float | None:
         job = self._view.job
-        started = moment_of((job.get("status") or {}).get("startTime")) if job else None
+        started = parse_time((job.get("status") or {}).get("startTime")) if job else None
         if started is None or not self._output.deadline or not self._output.holders:
             return None
         return (started + timedelta(seconds=self._output.deadline) - self._view.now).total_seconds()

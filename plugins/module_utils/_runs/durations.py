@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from .._text import counted
+
 PLAN, PHASE, COMPONENT, ERRAND, MIGRATION = "plan", "phase", "component", "errand", "migration"
 KINDS = (PLAN, PHASE, COMPONENT, "module", ERRAND, MIGRATION)
 """What a row may be about, in the order of the table."""
@@ -48,7 +50,7 @@ def render_durations(rows: Iterable[Mapping[str, Any]]) -> list[str]:
         cells += [_cells(row) for row in _longest_first(row for row in others if row["kind"] == kind)]
     cells += [_cells(row) for row in migrations if not _is_idle(row)]
     if migrations:
-        cells.append(("sum", _count_of(len(migrations), "migration"), "", _seconds(migrations)))
+        cells.append(("sum", counted(len(migrations), "migration"), "", _seconds(migrations)))
     return _table(cells)
 
 
@@ -92,10 +94,6 @@ def _in_order(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 def _longest_first(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return sorted(rows, key=lambda row: -float(row["seconds"]))
-
-
-def _count_of(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _seconds(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 from .._carrier.task import Result, Task
 from .._cluster.cluster import Cluster
 from .._errors import LifecycleError
-from .._timestamp import timestamp
+from .._timestamp import parse_time, timestamp
 from .interrupted_run import unrecorded_components
 from .outcomes import BEFORE_RUN, BEGIN, CANCELLED, NOT_STARTED, SUCCEEDED, phase_entry
-from .records.cluster_hold import parse_time
 from .records.installation import Installation, read_installation, write_installation
 from .records.record_schema import API_VERSION, RUNNING
 from .records.record_writer import current_user

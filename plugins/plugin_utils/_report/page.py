@@ -17,11 +17,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from ...module_utils._objects.health.named_pods import without_random_names
 from ...module_utils._runs.cluster_state import STATES
+from ...module_utils._timestamp import parse_time
 from .._carrier.command_target import PLACEHOLDER, CommandTarget
 from .._rollout.ring_views import HEAD, ring_views
 from .advice import next_steps
 from .model import ClusterReport, RolloutReport, RunReport
-from .plain_values import parse_time
 from .timeline import NEUTRAL, Timeline, duration_text, fleet_timeline, run_timeline, tone
 
 TEMPLATE = "page.html.j2"

@@ -5,18 +5,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from ...module_utils._text import without_controls
-
-
-def parse_time(text: object) -> datetime | None:
-    """A moment (RFC 3339); None where the text is none."""
-    try:
-        time = datetime.fromisoformat(str(text or ""))
-    except ValueError:
-        return None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def plain_text(value: object) -> str:

@@ -30,9 +30,9 @@ from ...module_utils._runs.component_state import component_states
 from ...module_utils._runs.outcomes import CANCELLED, FAILED, NOT_STARTED, SUCCEEDED
 from ...module_utils._runs.records.cluster_hold import Hold, hold_problem
 from ...module_utils._runs.run_failures import NEVER_STARTED
+from ...module_utils._timestamp import parse_time
 from .errand_runs import errands_run, has_errands_alone
 from .model import ClusterReport, ComponentReport, Failure, MigrationReport, RunReport, Work
-from .plain_values import parse_time
 from .plain_values import plain_text as _text
 
 Result = Mapping[str, Any]

@@ -19,9 +19,9 @@ from ...module_utils._runs.outcomes import (
     OTHER,
     SUCCEEDED,
 )
+from ...module_utils._timestamp import parse_time
 from .._rollout.model import DONE, OPEN, STOPPED
 from .model import ClusterReport, RunReport, Work
-from .plain_values import parse_time
 
 STEPS = (
     *(0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200),

@@ -20,8 +20,8 @@ from ...module_utils._runs.cluster_state import (
     attempt_of_result,
 )
 from ...module_utils._runs.outcomes import FAILED, SUCCEEDED
-from ...module_utils._runs.records.cluster_hold import parse_time
 from ...module_utils._text import one_line, short_list
+from ...module_utils._timestamp import parse_time
 from .model import ApprovalFacts, ClusterFacts, RunFacts
 
 NO_PLAN = "there is no plan of it: its tasks were skipped, or Ansible could not begin them"
@@ -55,9 +55,9 @@ def facts_of(cluster: str, result: Mapping[str, Any] | None) -> ClusterFacts:
         str(hops[-1].get("version") or attempt.version),
         digest,
         str(rollout.get("installed_digest") or ""),
-        _moment(rollout.get("since")),
-        _moment(rollout.get("now")),
-        _moment(rollout.get("healthy_since")),
+        parse_time(rollout.get("since")),
+        parse_time(rollout.get("now")),
+        parse_time(rollout.get("healthy_since")),
         _unhealthy(plan.get("unhealthy")),
         run,
         has_begun=bool(result.get("run")),
@@ -101,12 +101,8 @@ def _approval(written: Mapping[str, Any]) -> ApprovalFacts:
         str(written.get("release_digest") or ""),
         tuple(map(str, written.get("clusters") or ())),
         # An end that can't be read has passed.
-        (_moment(end) or datetime.min.replace(tzinfo=UTC)) if end else None,
+        (parse_time(end) or datetime.min.replace(tzinfo=UTC)) if end else None,
     )
-
-
-def _moment(text: object) -> datetime | None:
-    return parse_time(str(text or ""))
 
 
 def facts_after(facts: ClusterFacts, run: str, digest: str, now: datetime) -> ClusterFacts:

@@ -12,9 +12,8 @@ from typing import Any
 from ...module_utils._carrier.task import Result
 from ...module_utils._carrier.task_call import failed_result
 from ...module_utils._runs.cluster_state import REFUSED
-from ...module_utils._runs.records.cluster_hold import parse_time
 from ...module_utils._text import MOST_NAMES, short_list, shown_value
-from ...module_utils._timestamp import timestamp
+from ...module_utils._timestamp import parse_time, timestamp
 from .facts import SHOWN_DIGITS, facts_of
 from .model import ClusterFacts
 from .ring_options import read_duration
@@ -78,7 +77,7 @@ class PassedGate:
             )
         if cluster.cluster not in hosts:
             yield f"it only names {short_list(hosts, MOST_NAMES)}" if hosts else "it names no cluster"
-        decided_at = parse_time(str(self.verdict.get("at") or ""))
+        decided_at = parse_time(self.verdict.get("at"))
         if decided_at is None or cluster.now is None:
             yield "its age is unknown"
         elif abs((cluster.now - decided_at).total_seconds()) > read_duration(self.max_age):

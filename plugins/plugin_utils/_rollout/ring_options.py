@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 from ...module_utils._errors import MOST_REASONS
 from ...module_utils._release.release_error import Problem, ReleaseError
-from ...module_utils._runs.records.cluster_hold import parse_time
 from ...module_utils._text import counted, counted_names, shown_value, suggestion
+from ...module_utils._timestamp import parse_time
 from .._release.component_list import seconds_of
 from .model import Minimum, RingOptions
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...module_utils._runs.cluster_state import PLANNED, REASONED_STATES, UNCHANGED, WAITING, ClusterState
-from ...module_utils._runs.records.cluster_hold import parse_time
+from ...module_utils._timestamp import parse_time
 from .model import UNKNOWN_HEALTH, Rollout, RolloutCluster, RolloutRing
 
 

@@ -22,6 +22,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ..._text import one_line
+from ..._timestamp import parse_time
 from ..errors import Unconfigured
 from .kubeconfig import Choice, static_login
 from .login import Login
@@ -172,10 +173,5 @@ async def _output(
 
 def has_run_out(expiration: object) -> bool:
     """Whether to renew a credential with this RFC 3339 expiration, if it has one."""
-    if not expiration:
-        return False
-    try:
-        end = datetime.fromisoformat(str(expiration))
-    except ValueError:
-        return False
-    return end - RENEW_BEFORE <= datetime.now(UTC)
+    end = parse_time(expiration)
+    return end is not None and end - RENEW_BEFORE <= datetime.now(UTC)

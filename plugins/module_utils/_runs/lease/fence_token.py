@@ -81,14 +81,14 @@ class RunToken:
     Args:
         cluster: the live one, as the current user.
         fence: of the run, with a Secret.
-        tenure: of the run; None before it holds the lease.
 
     Attributes:
+        tenure: of the run; None before it holds the lease.
         writing: the cluster, written to with the token.
     """
 
-    def __init__(self, cluster: Cluster, fence: Fence, tenure: HeldLease | None = None) -> None:
-        self.tenure = tenure
+    def __init__(self, cluster: Cluster, fence: Fence) -> None:
+        self.tenure: HeldLease | None = None
         self._cluster = cluster
         self._fence = fence
         self._header = ""

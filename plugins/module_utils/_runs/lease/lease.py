@@ -20,7 +20,7 @@ from ..._carrier.task import LEASE_SECONDS
 from ..._cluster import own_objects
 from ..._cluster.cluster import Object
 from ..._text import one_line
-from ..records.cluster_hold import parse_time
+from ..._timestamp import parse_time
 
 LEASE_API_VERSION = "coordination.k8s.io/v1"
 LEASE_OBJECT_KIND = "Lease"

@@ -23,8 +23,7 @@ from ..._custom_resources.crd_builder import STRING, STRINGS, object_schema, res
 from ..._custom_resources.storage_version import with_storage_version
 from ..._errors import LifecycleError
 from ..._text import one_line
-from ..._timestamp import timestamp
-from .cluster_hold import parse_time
+from ..._timestamp import parse_time, timestamp
 from .record_schema import API_VERSION, STORAGE_VERSION, known_record
 
 APPROVAL_KIND = "Approval"

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..._errors import LifecycleError
 from ..._text import one_line
-from ..._timestamp import timestamp
+from ..._timestamp import parse_time, timestamp
 
 
 class ClusterHeld(LifecycleError):
@@ -77,15 +77,6 @@ def require_no_hold(hold: Hold | None) -> None:
     """Raise ClusterHeld if a hold is in force now."""
     if problem := hold_problem(hold, datetime.now(UTC)):
         raise ClusterHeld(problem)
-
-
-def parse_time(text: str) -> datetime | None:
-    """The moment of a text in RFC 3339, or of a day: in UTC if it names no zone; None for other texts."""
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def new_hold(by: str, reason: str, until: str, now: datetime) -> Hold:

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import ClusterState
+from ansible_collections.kyma.lifecycle.plugins.module_utils._timestamp import parse_time
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.command_target import CommandTarget
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.advice import next_steps
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.plain_values import parse_time
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.timeline import tone
 
 from tests.support.report_samples import (

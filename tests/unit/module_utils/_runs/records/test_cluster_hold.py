@@ -14,8 +14,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.clust
     hold_from,
     hold_problem,
     new_hold,
-    parse_time,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._timestamp import parse_time
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
