@@ -27,7 +27,7 @@ class PriceInCents(Migration):
         missing = self._without_cents(ctx)
         if missing:
             first = missing[0]["metadata"]["name"]
-            return needed(f"{len(missing)} offers have no price in cents, e.g. {first}")
+            return needed(f"offers without a price in cents: {len(missing)}, e.g. {first}")
         return not_needed("all offers have their price in cents")
 
     def run(self, ctx: Context) -> None:

@@ -43,6 +43,7 @@ def fix() -> Outcome:
         (MAIN.python, "-m", "tests.make.migrations_page"),
         (MAIN.python, "-m", "tests.make.role_variables"),
         (MAIN.python, "-m", "tests.pictures.rooms"),
+        (MAIN.python, "-m", "tests.pictures.cast_svg"),
     )
     return together(_check(command) for command in commands)
 

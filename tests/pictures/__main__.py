@@ -1,13 +1,15 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python -m tests.pictures`: write docs/images, from the code and from two deployments (one fails)."""
+"""`python -m tests.pictures`: write docs/images, from the code and from real deployments.
+
+The recording of a terminal is of one cluster, and the report of two, of which one fails.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -22,25 +24,21 @@ from playwright.sync_api import sync_playwright
 
 from tests.cluster import packages
 from tests.cluster.console import say
-from tests.cluster.paths import ROOT
 from tests.make.environments import MAIN
 from tests.support.browser import ARGUMENTS, PROGRAM
 from tests.support.control_plane import control_plane
 from tests.support.small_release import SmallRelease, deployment
 
-from . import rooms
-from .terminal_svg import COLUMNS, render_terminal
+from . import cast_svg, rooms
+from .cast_svg import CAST, IMAGES
+from .recording import record
 
-IMAGES = ROOT / "docs" / "images"
 WELL, BADLY = "staging", "live-eu"
 TIMEOUT = 25
 """Seconds that a component gets: enough for all but the one that fails."""
 NO_PULL = "broken.invalid/checkout:2.0"
 PERSON = "alice@bastion"
 """Who deploys, in place of the user and the host name of this machine."""
-_RESULT = re.compile(r"(FAILED! => )\{.*?\}(?=(\x1b\[0m)?$)", re.MULTILINE)
-_ORIGIN = re.compile(r"\n(\x1b\[[0-9;]*m)*Origin: .*?\^ column \d+(\x1b\[0m)?\n", re.DOTALL)
-"""The place of a task in its file, with its first lines."""
 WIDTH, HEIGHT = 1180, 1340
 """Of the picture of the report, in pixels."""
 
@@ -66,6 +64,10 @@ def main() -> int:
     rooms.write()
     with tempfile.TemporaryDirectory(prefix="kyma-pictures-") as name, ExitStack() as clusters:
         folder = Path(name)
+        say("recording an upgrade ...")
+        with control_plane(folder / "recorded") as kubeconfig:
+            CAST.write_text(record(kubeconfig).render(), encoding="utf-8")
+        cast_svg.write()
         shop(folder / "releases", "example.com/fine")
         shop(folder / "releases-live", NO_PULL)
         hosts = {
@@ -77,43 +79,22 @@ def main() -> int:
         }
         (folder / "inventory.json").write_text(json.dumps({"all": {"hosts": hosts}}))
         say("deploying to two clusters ...")
-        deploy = ["kyma.lifecycle.deploy_kyma", "-e", f"kyma_component_timeout={TIMEOUT}"]
+        deploy = ("kyma.lifecycle.deploy_kyma", "-e", f"kyma_component_timeout={TIMEOUT}", "--limit")
         with ThreadPoolExecutor() as threads:
-            _other = threads.submit(_play, folder, *deploy, "--limit", WELL)
-            shown = _play(folder, *deploy, "--limit", BADLY)
+            list(threads.map(lambda host: _play(folder, *deploy, host), hosts))
         page = folder / "report.html"
         _play(folder, "kyma.lifecycle.report", "-e", f"kyma_report={page}")
         page.write_text(page.read_text().replace(f"{getuser()}@{gethostname()}", PERSON))
-        command = f"$ ansible-playbook -i inventory.yml {deploy[0]} --limit {BADLY}\n"
-        (IMAGES / "terminal.svg").write_text(render_terminal(command + _trimmed(shown)))
         _draw(page, IMAGES / "report.png")
-    say(f"{IMAGES}: rooms.svg, terminal.svg and report.png are new")
+    say(f"{IMAGES}: rooms.svg, upgrade.cast, upgrade.svg and report.png are new")
     return 0
 
 
-def _play(folder: Path, *arguments: str) -> str:
-    """What a terminal shows of a playbook, with its colours; a component may fail."""
-    done = subprocess.run(
-        [MAIN.bin / "ansible-playbook", "-i", "inventory.json", *arguments],
-        cwd=folder,
-        env={
-            **{one: value for one, value in os.environ.items() if one not in ("NO_COLOR", "ANSIBLE_NOCOLOR")},
-            **{one: value for one, value in MAIN.variables.items() if "COLOR" not in one},
-            "ANSIBLE_FORCE_COLOR": "1",
-            "COLUMNS": str(COLUMNS),
-        },
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    return done.stdout
-
-
-def _trimmed(text: str) -> str:
-    """The text without places in files, and without results in JSON, which fill many screens."""
-    named = text.replace(str(ROOT / ".build") + "/", "").replace(str(ROOT) + "/", "")
-    return _ORIGIN.sub("", _RESULT.sub(r"\1{…}", named))
+def _play(folder: Path, *arguments: str) -> None:
+    """Run a playbook; a component may fail."""
+    program = MAIN.bin / "ansible-playbook"
+    environment = {**os.environ, **MAIN.variables}
+    subprocess.run([program, "-i", "inventory.json", *arguments], cwd=folder, env=environment, check=False)
 
 
 def _draw(page: Path, target: Path) -> None:

@@ -19,7 +19,8 @@ GENERATED_ROWS = f"""\
 | [Modules and roles]({PLUGINS}/index.rst) | each option, return value and example |
 | [`kyma_result`](kyma_result.md) | each field of the result of a role |
 | [Records](records.md) | each kind of custom resource, with every field |"""
-IMAGES = frozenset({".png", ".svg"})
+IMAGES = frozenset({".cast", ".png", ".svg"})
+"""Pictures and recordings, which the site has as they are."""
 LANGUAGES = {
     ".py": "python",
     ".yml": "yaml",

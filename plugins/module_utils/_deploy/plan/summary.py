@@ -42,7 +42,8 @@ def summary_of(plan: Plan, *, with_evidence: bool = False) -> list[str]:
         lines.append(f"  unchanged {counted(unchanged, 'component')}{_health(plan)}")
     idle = sum(1 for migration in plan.migrations if migration.verdict == "not_needed")
     if idle and not with_evidence:
-        lines.append(f"  skip      {counted(idle, 'migration')} that are not needed; --diff shows why")
+        verb = "is" if idle == 1 else "are"
+        lines.append(f"  skip      {counted(idle, 'migration')} that {verb} not needed; --diff shows why")
     lines.append(_sums(plan))
     for number, later in enumerate(plan.later, 2):
         title, *rest = summary_of(later, with_evidence=with_evidence)

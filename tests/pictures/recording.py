@@ -1,0 +1,215 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The recording of an upgrade that fails and is mended: a shell in a pseudo-terminal, and a person who types.
+
+What the terminal shows is recorded unchanged. The person types at a fixed rhythm and reads for a fixed time.
+A player shortens each longer pause, such as that of a component which does not become healthy.
+"""
+
+from __future__ import annotations
+
+import codecs
+import fcntl
+import os
+import pty
+import select
+import shutil
+import struct
+import subprocess
+import termios
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.cluster.lock import turn
+from tests.cluster.paths import BIN, BUILD, ROOT
+from tests.make.content import COLLECTIONS
+from tests.make.environments import MAIN
+
+from .cast import Cast
+
+TITLE = "An upgrade that fails and is mended, with kyma.lifecycle"
+COLUMNS, ROWS = 90, 28
+TYPING = 0.03
+"""Seconds for each character."""
+READING = 4.0
+"""Seconds between the end of a command and the next one; a player shows no longer pause."""
+LONGEST = 240.0
+"""Seconds that a command may take."""
+HOME = Path("/tmp/kyma-shop")
+"""The home of the person. Its path is in the recording, so it is the same on each machine."""
+CLUSTER = "live-eu"
+MANIFEST = "releases/1.1/checkout/deployment.yaml"
+DEPLOY = "ansible-playbook kyma.lifecycle.deploy_kyma -e kyma_release=releases"
+
+
+@dataclass(frozen=True)
+class Step:
+    """What the person does.
+
+    Attributes:
+        comment: typed before the command.
+        command: typed next.
+        code: the expected exit code.
+    """
+
+    comment: str
+    command: str
+    code: int = 0
+
+
+STORY = (
+    Step("Deploy release 1.0 of a small shop.", f"{DEPLOY}/1.0"),
+    Step("Rehearse release 1.1: the checkout gets nodes of its own.", f"{DEPLOY}/1.1 --check --diff"),
+    Step("That is what was meant. Upgrade.", f"{DEPLOY}/1.1", code=2),
+    Step("No node matches the selector of the checkout. Which nodes are there?", "kubectl get nodes -L pool"),
+    Step("The pool is called shop. Correct the release.", f"sed -i s/shoop/shop/ {MANIFEST}"),
+    Step("The same command again continues the upgrade.", f"{DEPLOY}/1.1"),
+)
+
+
+def record(kubeconfig: Path) -> Cast:
+    """The recording of the story on an empty cluster, whose nodes get a label.
+
+    Args:
+        kubeconfig: of its administrator.
+
+    Raises:
+        AssertionError: a command has ended with another exit code than expected.
+    """
+    with _home(kubeconfig) as environment, _shell(environment) as person:
+        for step in STORY:
+            person.type(f"# {step.comment}")
+            person.type(step.command)
+            assert person.code == step.code, f"{step.command} ended with {person.code}:\n{person.shown}"
+            person.wait(READING)
+        return Cast(TITLE, COLUMNS, ROWS, READING, person.events)
+
+
+@contextmanager
+def _home(kubeconfig: Path) -> Iterator[Mapping[str, str]]:
+    """The home of the person with releases, inventory and collections; yields the environment."""
+    with turn(HOME.with_suffix(".lock")):
+        shutil.rmtree(HOME, ignore_errors=True)
+        HOME.mkdir()
+        for version in ("1.0", "1.1"):
+            release = HOME / "releases" / version
+            shutil.copytree(ROOT / "examples" / "release", release)
+            (release / "release.yaml").write_text(f'version: "{version}"\n')
+            _replace(release / "components.yaml", "timeout: 2m", "timeout: 30s")
+        pod = "    spec:\n      containers:"
+        _replace(HOME / MANIFEST, pod, pod.replace("\n", "\n      nodeSelector: {pool: shoop}\n"))
+        shutil.copytree(ROOT / "examples" / "kyma_migrations", HOME / "kyma_migrations")
+        (HOME / "ansible.cfg").write_text("[defaults]\ninventory = inventory.yml\n")
+        (HOME / "inventory.yml").write_text(f"all: {{hosts: {{{CLUSTER}: {{kyma_context: {CLUSTER}}}}}}}\n")
+        collections = HOME / ".ansible" / "collections"
+        collections.mkdir(parents=True)
+        (collections / COLLECTIONS).symlink_to(BUILD / COLLECTIONS)
+        config = HOME / ".kube" / "config"
+        config.parent.mkdir()
+        shutil.copy(kubeconfig, config)
+        kubectl: list[str | Path] = [BIN / "kubectl", "--kubeconfig", config]
+        context = subprocess.check_output([*kubectl, "config", "current-context"], text=True).strip()
+        for words in (
+            ["config", "rename-context", context, CLUSTER],
+            ["label", "nodes", "--all", "pool=shop"],
+        ):
+            subprocess.run([*kubectl, *words], check=True, stdout=subprocess.DEVNULL)
+        yield {
+            "HOME": str(HOME),
+            "USER": "alice",
+            "PATH": f"{MAIN.bin}:{BIN}:/usr/bin:/bin",
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+        }
+        shutil.rmtree(HOME)
+
+
+def _replace(file: Path, old: str, new: str) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert old in text, f"{file} has no {old!r}"
+    file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+@dataclass
+class Person:
+    """A person at a terminal.
+
+    Attributes:
+        terminal: the person's side of it.
+        codes: a pipe, to which the shell writes the exit code of each command before it prints its prompt.
+        code: the exit code of the last command.
+        events: what the terminal has shown, with the seconds since the start.
+    """
+
+    terminal: int
+    codes: int
+    code: int = 0
+    events: list[tuple[float, str]] = field(default_factory=list)
+    _start: float = field(default_factory=time.monotonic)
+    _decoder: codecs.IncrementalDecoder = field(default_factory=codecs.getincrementaldecoder("utf-8"))
+
+    @property
+    def shown(self) -> str:
+        """All that the terminal has shown."""
+        return "".join(data for _seconds, data in self.events)
+
+    def type(self, command: str) -> None:
+        """Type a command, and wait for its end and the next prompt."""
+        for character in f"{command}\n":
+            os.write(self.terminal, character.encode())
+            self.wait(TYPING)
+        self.wait_for_prompt()
+
+    def wait_for_prompt(self) -> None:
+        """Wait for the end of a command and the next prompt.
+
+        Raises:
+            TimeoutError: there is none.
+        """
+        end = time.monotonic() + LONGEST
+        while not select.select([self.codes], [], [], 0)[0]:
+            if time.monotonic() > end:
+                raise TimeoutError(f"no prompt after {LONGEST:.0f} s:\n{self.shown}")
+            self.wait(0.01)
+        self.code = int(os.read(self.codes, 16))
+        while not self.shown.endswith(PROMPT):
+            self.wait(0.01)
+
+    def wait(self, seconds: float) -> None:
+        """Watch the terminal for that long."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            if select.select([self.terminal], [], [], left)[0]:
+                text = self._decoder.decode(os.read(self.terminal, 65536))
+                self.events.append((time.monotonic() - self._start, text))
+
+
+PROMPT = "\x1b[34m$\x1b[0m "
+BASH = ("bash", "--noprofile", "--norc", "--noediting", "-i")
+
+
+@contextmanager
+def _shell(environment: Mapping[str, str]) -> Iterator[Person]:
+    """A shell that waits for its first command."""
+    codes, write = os.pipe()
+    os.set_inheritable(write, True)
+    process, terminal = pty.fork()
+    if not process:
+        os.chdir(HOME)
+        variables = {**environment, "PS1": PROMPT, "PROMPT_COMMAND": f"echo $? >&{write}"}
+        os.execvpe(BASH[0], BASH, variables)
+    os.close(write)
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+    try:
+        person = Person(terminal, codes)
+        person.wait_for_prompt()
+        yield person
+    finally:
+        # The shell ends with its terminal.
+        os.close(terminal)
+        os.close(codes)
+        os.waitpid(process, 0)
