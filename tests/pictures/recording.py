@@ -189,6 +189,8 @@ class Person:
 
 
 PROMPT = "\x1b[34m$\x1b[0m "
+OPEN_TERMINAL = 'exec "$@" <"$0" >"$0" 2>&1'
+"""Opens the terminal in a new session, whose controlling terminal it becomes."""
 BASH = ("bash", "--noprofile", "--norc", "--noediting", "-i")
 
 
@@ -196,14 +198,16 @@ BASH = ("bash", "--noprofile", "--norc", "--noediting", "-i")
 def _shell(environment: Mapping[str, str]) -> Iterator[Person]:
     """A shell that waits for its first command."""
     codes, write = os.pipe()
-    os.set_inheritable(write, True)
-    process, terminal = pty.fork()
-    if not process:
-        os.chdir(HOME)
-        variables = {**environment, "PS1": PROMPT, "PROMPT_COMMAND": f"echo $? >&{write}"}
-        os.execvpe(BASH[0], BASH, variables)
-    os.close(write)
+    terminal, side = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+    process = subprocess.Popen(
+        ["sh", "-c", OPEN_TERMINAL, os.ttyname(side), *BASH],
+        cwd=HOME,
+        env={**environment, "PS1": PROMPT, "PROMPT_COMMAND": f"echo $? >&{write}"},
+        pass_fds=[write],
+        start_new_session=True,
+    )
+    os.close(write)
     try:
         person = Person(terminal, codes)
         person.wait_for_prompt()
@@ -211,5 +215,6 @@ def _shell(environment: Mapping[str, str]) -> Iterator[Person]:
     finally:
         # The shell ends with its terminal.
         os.close(terminal)
+        os.close(side)
         os.close(codes)
-        os.waitpid(process, 0)
+        process.wait()

@@ -40,6 +40,7 @@ if IS_FULL:
         with control_plane(tmp_path) as kubeconfig:
             recorded = record(kubeconfig)
         committed = Cast.parse(CAST.read_text(encoding="utf-8"))
+        assert recorded.text.startswith("$ # ")
         assert missing_lines(results_of(committed.text), recorded.text) == []
         assert not re.search(rf"\b{re.escape(gethostname())}\b", recorded.text)
         assert replay(recorded)[1]

@@ -51,6 +51,7 @@ def test_the_recording_has_the_story_and_its_times() -> None:
     times = [seconds for seconds, _data in RECORDING.events]
     assert all(before <= after for before, after in pairwise(times))
     assert LONGEST / 2 < RECORDING.seconds <= LONGEST
+    assert RECORDING.text.startswith("$ # ")
     typed = re.findall(r"^\$ (.+)$", RECORDING.text, re.MULTILINE)
     assert typed == [line for step in STORY for line in (f"# {step.comment}", step.command)]
     assert Cast.parse(RECORDING.render()) == RECORDING
