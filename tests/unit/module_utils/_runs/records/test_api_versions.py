@@ -56,7 +56,7 @@ def test_objects_of_v1alpha1_are_written_again_and_stored_as_v1beta1() -> None:
 
 
 @pytest.mark.parametrize(("kind", "name"), [("Run", "r2"), (CRD_KIND[1], RUN_DEFINITION["metadata"]["name"])])
-def test_what_may_not_be_written_again_keeps_v1alpha1_and_stops_nothing(kind: str, name: str) -> None:
+def test_a_kind_that_may_not_be_written_again_keeps_v1alpha1_and_stops_nothing(kind: str, name: str) -> None:
     cluster = cluster_of_0_1_0()
     refusal = Forbidden("patch it", status=403, api_message="you may not")
     cluster.fail_when(lambda r: (r.verb, r.ref.kind, r.ref.name) == ("patch", kind, name), refusal)
