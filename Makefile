@@ -21,6 +21,7 @@ bench: ## measure deployments against kubectl, Helm and kubernetes.core; writes 
 pictures: ## make the pictures of the documentation again, from real runs
 
 setup: ## install everything that the other commands need, into .build
+locks: ## write what `setup` installs, with hashes, after a change of tests/requirements; UPGRADE=1: newer versions
 build: ## build the programs of a Kubernetes, into .build/bin
 style: ## ruff: lint and format
 types: ## mypy --strict
@@ -49,9 +50,9 @@ lint: ## ansible-lint, production profile
 galaxy: ## what Galaxy's importer says of the built collection
 fix: ## fix what ruff can, and generate the documentation
 
-verbs := demo check test test-all step-table cluster cluster-down bench pictures setup build style types yaml \
-	changelog docs site release tarball workflows audit suites changed unit unit-all unit-oldest integration some-faults faults \
-	molecule containers kind sanity sanity-all lint galaxy fix
+verbs := demo check test test-all step-table cluster cluster-down bench pictures setup locks build style types yaml \
+	changelog docs site release tarball workflows audit suites changed unit unit-all unit-oldest integration \
+	some-faults faults molecule containers kind sanity sanity-all lint galaxy fix
 
 $(verbs):
 	$(do) $@ $(given)

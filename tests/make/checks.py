@@ -15,7 +15,8 @@ from tests.cluster.paths import BUILD, ROOT
 
 from . import content, setup
 from .command import read, run, shown
-from .environments import LINT, MAIN, REQUIREMENTS
+from .environments import LINT, MAIN
+from .locks import current_lock_of
 from .outcome import Outcome, failed, not_at_hand, passed, together
 
 PACKAGES = ("module_utils", "plugin_utils", "modules", "action", "callback", "filter")
@@ -137,13 +138,14 @@ def workflows() -> Outcome:
 def audit() -> Outcome:
     """Ask PyPI's service for known vulnerabilities of what users and tests install, where it answers."""
     setup.for_linters()
-    requirements = (
-        ROOT / "meta" / "ee-requirements.txt",
-        REQUIREMENTS / "test.txt",
-        REQUIREMENTS / "lint.txt",
-    )
-    files = [word for path in requirements for word in ("--requirement", path)]
-    code, printed = read([LINT.bin / "pip-audit", "--progress-spinner", "off", *files], env=LINT.variables)
+    sources = [
+        (ROOT / "meta" / "ee-requirements.txt",),
+        *((current_lock_of(file), "--require-hashes", "--disable-pip") for file in ("test.txt", "lint.txt")),
+    ]
+    audit_file = (LINT.bin / "pip-audit", "--progress-spinner", "off", "--requirement")
+    answers = [read([*audit_file, *source], env=LINT.variables) for source in sources]
+    code = max(code for code, _printed in answers)
+    printed = "".join(printed for _code, printed in answers)
     print(printed, flush=True)
     if VULNERABLE.search(printed):
         return failed("pip-audit has findings")

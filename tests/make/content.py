@@ -18,7 +18,8 @@ from tests.cluster.lock import turn
 from tests.cluster.paths import BUILD, ROOT
 
 from .command import CommandError, must, read
-from .environments import MAIN, REQUIREMENTS
+from .environments import MAIN
+from .locks import ONLY_LOCKED, current_lock_of
 
 COLLECTIONS = "ansible_collections"
 OURS = ("kyma", "lifecycle")
@@ -73,18 +74,18 @@ def tracked_files() -> set[Path]:
 
 def _dependencies() -> None:
     """Extract the collections that we depend on from the package on PyPI that has many."""
-    requirements = REQUIREMENTS / "collections.txt"
+    lock = current_lock_of("collections.txt")
     target = BUILD / COLLECTIONS
     stamp = target / ".collections.stamp"
     collections = (*DEPENDENCIES, *FOR_TESTS)
-    digest = hashlib.sha256(requirements.read_bytes() + repr(collections).encode()).hexdigest()
+    digest = hashlib.sha256(lock.read_bytes() + repr(collections).encode()).hexdigest()
     if stamp.exists() and stamp.read_text(encoding="utf-8") == digest:
         return
     names = ", ".join(".".join(collection) for collection in collections)
     with timed(f"getting {names} (50 MB)"), tempfile.TemporaryDirectory(dir=BUILD) as folder:
         pip = (MAIN.python, "-m", "pip", "download", "--disable-pip-version-check", "--progress-bar", "off")
-        any_python = ("--no-deps", "--ignore-requires-python", "--only-binary", ":all:")
-        watched("pip", [*pip, *any_python, "--dest", folder, "-r", requirements])
+        any_python = ("--no-deps", "--ignore-requires-python")
+        watched("pip", [*pip, *ONLY_LOCKED, *any_python, "--dest", folder, "-r", lock])
         wheel = next(Path(folder).glob("*.whl"))
         with zipfile.ZipFile(wheel) as archive:
             for collection in collections:

@@ -1,15 +1,14 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The virtual environments in `.build`, each updated when its requirements change."""
+"""The virtual environments in `.build`, each updated when its locks change."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +16,11 @@ from pathlib import Path
 from tests.cluster.command import watched
 from tests.cluster.console import timed
 from tests.cluster.lock import turn
-from tests.cluster.paths import BIN, BUILD, ROOT
+from tests.cluster.paths import BIN, BUILD
 
 from . import interpreters
 from .command import CommandError, must, read
-
-REQUIREMENTS = ROOT / "tests" / "requirements"
+from .locks import ONLY_LOCKED, current_lock_of, lock_of
 
 
 @dataclass(frozen=True)
@@ -60,16 +58,21 @@ class Environment:
             "PYTHONDONTWRITEBYTECODE": "",
         }
 
-    def provide(self, *files: str, base: Path | None = None) -> None:
-        """Create it if it does not exist, and install these requirement files if they have changed.
+    def provide(self, *files: str, base: Path | None = None, is_outdated_allowed: bool = False) -> None:
+        """Create it if it does not exist, and install the locks of these files if they have changed.
 
         An existing environment stays as long as it starts, no matter who created it.
+
+        Args:
+            files: names of requirements files, e.g. `run.txt`.
+            base: the interpreter of a new environment; by default, the one of this process.
+            is_outdated_allowed: install a lock also if its requirements have changed since it was written.
         """
         with self._turn():
             if interpreters.look_at(self.python) is None:
                 self._create(base or base_python())
             for file in files:
-                self._install(REQUIREMENTS / file)
+                self._install(lock_of(file) if is_outdated_allowed else current_lock_of(file))
 
     def _turn(self) -> AbstractContextManager[None]:
         """Hold the lock of this environment: a command that changes another one needn't wait."""
@@ -80,13 +83,13 @@ class Environment:
             must([base, "-m", "venv", "--clear", self.folder])
             interpreters.look_at.cache_clear()
 
-    def _install(self, file: Path) -> None:
-        stamp = self.folder / f".{file.stem}.stamp"
-        digest = hashlib.sha256(_text(file).encode()).hexdigest()
+    def _install(self, lock: Path) -> None:
+        stamp = self.folder / f".{lock.stem}.stamp"
+        digest = hashlib.sha256(lock.read_bytes()).hexdigest()
         if stamp.exists() and stamp.read_text(encoding="utf-8") == digest:
             return
-        with timed(f"installing tests/requirements/{file.name} into .build/{self.name}"):
-            self._pip("-r", file)
+        with timed(f"installing tests/requirements/locked/{lock.name} into .build/{self.name}"):
+            self._pip(*ONLY_LOCKED, "-r", lock)
         stamp.write_text(digest, encoding="utf-8")
 
     def upgrade(self, *words: str) -> None:
@@ -132,10 +135,3 @@ def python_of(environment: Environment) -> str:
         raise CommandError(f"The Python of .build/{environment.name} doesn't start: make setup")
     major, minor = interpreter.version
     return f"{major}.{minor}"
-
-
-def _text(file: Path) -> str:
-    """Return the text of a requirement file and of those that it includes."""
-    text = file.read_text(encoding="utf-8")
-    included: Sequence[str] = re.findall(r"^-r (\S+)", text, re.MULTILINE)
-    return text + "".join(_text(file.parent / name) for name in included)

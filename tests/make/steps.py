@@ -8,7 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from . import checks, cluster, partition, release, sanity, setup, shows, step_table, suites, tarball
+from . import (
+    checks,
+    cluster,
+    lock_writer,
+    partition,
+    release,
+    sanity,
+    setup,
+    shows,
+    step_table,
+    suites,
+    tarball,
+)
 from .outcome import Outcome
 from .site import build
 
@@ -58,8 +70,9 @@ _ALL = (
         "setup",
         "environments and collections in .build",
         setup.everything,
-        proves="The pinned requirements can be installed together.",
+        proves="The locked requirements can be installed together, and their files have the locked hashes.",
     ),
+    Step("locks", "write the locks of tests/requirements", lock_writer.write),
     Step(
         "style",
         "ruff",

@@ -24,7 +24,7 @@ SUITE = "trixie"
 PYTHON = "3.13"
 """Its Python."""
 PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")
-REQUIREMENTS = paths.ROOT / "tests" / "requirements" / "image.txt"
+LOCK = paths.ROOT / "tests" / "requirements" / "locked" / "image.txt"
 
 
 def build(context: Path, *tags: str) -> None:
@@ -61,8 +61,16 @@ def _fill(context: Path) -> None:
         _run(*galaxy, "--output-path", str(context), folder=collection)
     platforms = [word for one in PLATFORMS for word in ("--platform", one)]
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
-    wheels = ["--only-binary=:all:", "--python-version", PYTHON, *platforms, "--dest", str(context)]
-    _run(*pip, *wheels, "--requirement", str(REQUIREMENTS), folder=context)
+    wheels = [
+        "--require-hashes",
+        "--only-binary=:all:",
+        "--python-version",
+        PYTHON,
+        *platforms,
+        "--dest",
+        str(context),
+    ]
+    _run(*pip, *wheels, "--requirement", str(LOCK), folder=context)
 
 
 def _sources_of_kubernetes_core(context: Path) -> Path:
