@@ -116,7 +116,8 @@ def installed_reader(home: Path, cluster: OwnCluster) -> Reader:
         (collections / name).symlink_to(BUILD / COLLECTIONS / namespace / name)
     reader = Reader(home, cluster)
     install = re.compile(r"(collection install \S+\.tar\.gz)$", re.MULTILINE)
-    installation = typed(blocks("A first deployment", "console")[0])
+    # All but the deployment.
+    installation = "".join(map(typed, blocks("A first deployment", "console")[:-1]))
     script, replaced = install.subn(r"\1 --no-deps", installation)
     assert replaced == 1
     reader.paste(script, checkout)

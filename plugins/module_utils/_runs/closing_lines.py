@@ -59,7 +59,7 @@ def _render_reasons(summary: PlaybookSummary, is_alone: bool, free: int, width: 
     lines: list[str] = []
     for reason, command in zip(reasons[:shown], commands, strict=False):
         text = _wrapped(_labelled(reason, is_alone), width, 1 + left)
-        left -= len(text) - 1
+        left -= _rows(text, width) - 1
         lines += [*text, *command]
     if shown < len(reasons):
         place = PurePath(summary.report).name if summary.report else "the record of the run"
@@ -99,9 +99,15 @@ def _labelled(reason: Reason, is_alone: bool) -> str:
 
 
 def _wrapped(text: str, width: int, most: int) -> list[str]:
-    return textwrap.wrap(
-        text, width, subsequent_indent=INDENT, max_lines=most, placeholder=ELLIPSIS, break_on_hyphens=False
+    """A text in at most ``most`` rows. A path that is longer than a row is not cut if it fits."""
+    wrapper = textwrap.TextWrapper(
+        width, subsequent_indent=INDENT, max_lines=most, placeholder=ELLIPSIS, break_on_hyphens=False
     )
+    wrapper.break_long_words = False
+    if _rows(lines := wrapper.wrap(text), width) <= most:
+        return lines
+    wrapper.break_long_words = True
+    return wrapper.wrap(text)
 
 
 def _least_rows(commands: Sequence[Sequence[str]], width: int) -> int:

@@ -16,6 +16,9 @@ from ...module_utils._carrier.options import PATH_LISTS
 from ...module_utils._errors import LifecycleError
 from ...module_utils._redaction import without_login
 
+_WITH_OTHER_VARIABLES = {"catalog": "catalog (kyma_modules_catalog)", "manifest": "manifest (kyma_modules)"}
+"""Options, with the variable of the role that has them: that of most is named like the option."""
+
 
 class NoSuchPath(LifecycleError):
     """A path of an option exists in none of the places that its user could have meant."""
@@ -55,9 +58,8 @@ class SearchPath:
         # A URL that is misspelt counts as a path.
         is_url = without_login(path) != path
         searched = ", ".join(str(candidate) for candidate in candidates if not is_url) or "a URL"
-        raise NoSuchPath(
-            f"{option} (kyma_{option}): there is no {without_login(path)}; looked for {searched}"
-        )
+        named = _WITH_OTHER_VARIABLES.get(option, f"{option} (kyma_{option})")
+        raise NoSuchPath(f"{named}: there is no {without_login(path)}; looked for {searched}")
 
     def find_or_leave(self, path: str) -> str:
         """The first place where ``path`` or ``files/path`` exists, or ``path`` unchanged."""

@@ -23,7 +23,7 @@ NEEDS = dict(re.findall(r"^\| (.*?) \| .* \| `(.*?)`.* \|$", README, re.MULTILIN
 """The last command for each place in the table of needs."""
 
 
-_INSTALLATION, DEPLOYMENT = map(typed, blocks("A first deployment", "console"))
+*_INSTALLATION, DEPLOYMENT = map(typed, blocks("A first deployment", "console"))
 FLEET = "Fleets, modules and your own playbooks"
 
 

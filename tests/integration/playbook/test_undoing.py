@@ -202,6 +202,10 @@ def undone(playbook: Playbook, rehearsed: Outcome, migrated: Outcome) -> Outcome
     return playbook.undo("--diff", undo_run=migrated.run["run"]).succeeded()
 
 
+def test_an_undo_without_a_selection_names_the_variables(playbook: Playbook) -> None:
+    assert "neither kyma_undo nor kyma_undo_run is set" in playbook.undo().failed().stdout
+
+
 def objects(outcome: Outcome) -> dict[str, dict[str, Any]]:
     results = [obj for one in outcome.results[0]["undone"] for obj in one["objects"]]
     return {f"{one['kind']} {one['namespace']}/{one['name']}": one for one in results}

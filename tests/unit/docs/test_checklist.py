@@ -14,6 +14,8 @@ from tests.cluster.paths import ROOT
 from tests.make.content import tracked_files
 
 PLUGINS = ROOT / "plugins"
+LINKS = "docs/docsite/links.yml"
+"""Where antsibull-docs reads what else to link from the pages of modules and roles."""
 GALAXY = yaml.safe_load((ROOT / "galaxy.yml").read_text(encoding="utf-8"))
 FOLDERS = {"action", "callback", "doc_fragments", "filter", "module_utils", "modules", "plugin_utils"}
 """Those of `plugins` that the collection has; all of them are known to ansible-core or the community."""
@@ -72,8 +74,19 @@ def test_the_address_of_the_repository_has_one_place() -> None:
     assert all(GALAXY[field].startswith(address) for field in ("documentation", "homepage", "issues"))
 
 
+def test_the_links_of_the_site_lead_to_the_repository() -> None:
+    links = yaml.safe_load((ROOT / LINKS).read_text(encoding="utf-8"))
+    edited = links["edit_on_github"]
+    assert f"https://github.com/{edited['repository']}" == GALAXY["repository"]
+    page = f"{GALAXY['repository']}/blob/{edited['branch']}/"
+    for link in links["extra_links"]:
+        assert link["url"].startswith(page)
+        assert (ROOT / link["url"].removeprefix(page)).is_file()
+
+
 def test_nothing_that_a_reader_runs_needs_the_repository() -> None:
+    only_links = ("galaxy.yml", LINKS)
     pages = [
-        path for path in TRACKED if path.suffix in (".md", ".yml", ".yaml") and path.name != "galaxy.yml"
+        path for path in TRACKED if path.suffix in (".md", ".yml", ".yaml") and str(path) not in only_links
     ]
     assert [str(path) for path in pages if GALAXY["repository"] in (ROOT / path).read_text()] == []

@@ -30,6 +30,16 @@ STARTING = frozenset({"ContainerCreating", "PodInitializing"})
 _PREEMPTION = re.compile(
     r"(?:[.,]? no new claims to deallocate,|\.) preemption: \d+/\d+ nodes are available: .*"
 )
+_BACK_OFF = re.compile(
+    r'(?P<back_off>Back-off pulling image "[^"]*": )(?:[A-Z]\w+: )?(?P<cause>.+)', re.DOTALL
+)
+"""The message of a container that waits before the next pull: the last error with its reason."""
+_PULL_STEPS = re.compile(
+    r'rpc error: code = \w+ desc = |failed to (?:pull and unpack image|resolve reference) "[^"]*": '
+)
+"""What a container runtime puts in front of the cause."""
+_PULL_EVENT = re.compile(r"Error: (?:ImagePullBackOff|ErrImagePull)$")
+"""The message of an event that only repeats a reason."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +67,7 @@ def explain(ref: Ref, health: Health, evidence: Evidence) -> str:
     if evidence.claim is not None:
         clauses.append(_about_claim(evidence.claim))
     event = telling(evidence.events)
-    if event is not None and tidy(event.get("message")) not in " ".join(clauses):
+    if event is not None and not _is_known(event, " ".join(clauses)):
         clauses.append(f"{event.get('reason') or 'event'}: {tidy(event.get('message'))}")
     if evidence.unread:
         clauses.append(f"why could not be read: {tidy(evidence.unread)}")
@@ -101,9 +111,9 @@ def unbound_claim(pod: Mapping[str, Any], claims: Iterable[Object]) -> Object | 
 
 
 def telling(events: Iterable[Object]) -> Object | None:
-    """The newest warning; one that only announces a retry ranks after all others."""
+    """The newest warning; one that only announces a retry or repeats a reason ranks after all others."""
     warnings = [e for e in events if e.get("type") == "Warning" and e.get("message")]
-    return max(warnings, key=lambda e: (e.get("reason") != "BackOff", _time_of(e)), default=None)
+    return max(warnings, key=lambda e: (not _is_repetition(e), _time_of(e)), default=None)
 
 
 def tidy(text: object) -> str:
@@ -112,6 +122,17 @@ def tidy(text: object) -> str:
     # The scheduler adds that it found no pod to evict either, which is never the cause.
     line = _PREEMPTION.sub("", line).rstrip(".")
     return one_line(line, LONGEST_CLAUSE)
+
+
+def _is_repetition(event: Mapping[str, Any]) -> bool:
+    return event.get("reason") == "BackOff" or bool(_PULL_EVENT.match(str(event["message"])))
+
+
+def _is_known(event: Mapping[str, Any], text: str) -> bool:
+    """Whether a text already has what an event says, for an image also in other words."""
+    message = tidy(event.get("message"))
+    is_pull = message.startswith("Failed to pull image ") or bool(_PULL_EVENT.match(message))
+    return message in text or (is_pull and bool(_BACK_OFF.search(text)))
 
 
 def _badness(pod: Mapping[str, Any]) -> int:
@@ -157,7 +178,13 @@ def _about_container(container: Mapping[str, Any], pod: Mapping[str, Any]) -> st
     if reason == "CrashLoopBackOff" and last:
         restarts = number(container, "restartCount")
         return f"{reason} after {restarts} restarts, {_about_end(last, container, pod)}"
-    return f"{reason}: {tidy(waiting['message'])}" if waiting.get("message") else reason
+    message = str(waiting.get("message") or "")
+    # The kubelet alternates between these two reasons while it tries again: they are one state.
+    if reason == "ErrImagePull" and message and container.get("image"):
+        reason, message = "ImagePullBackOff", f'Back-off pulling image "{container["image"]}": {message}'
+    if pull := _BACK_OFF.fullmatch(message):
+        message = pull["back_off"] + _PULL_STEPS.sub("", pull["cause"])
+    return f"{reason}: {tidy(message)}" if message else reason
 
 
 def _about_end(ended: Mapping[str, Any], container: Mapping[str, Any], pod: Mapping[str, Any]) -> str:

@@ -128,6 +128,15 @@ def test_a_command_is_never_cut(width: int) -> None:
     assert commands == whole[: len(commands)]
 
 
+def test_a_path_that_is_longer_than_a_row_can_be_copied() -> None:
+    path = f"/home/alice/{'collections/' * 8}ansible_collections"
+    lines = render_summary(summarize([end("eu", f"acme.platform is not installed in {path}")]), 80)
+    assert f"  {path}" in lines
+    longer = path * 20
+    lines = render_summary(summarize([end("eu", f"acme.platform is not installed in {longer}")]), 80)
+    assert rows(lines, 80) <= MOST_ROWS
+
+
 def test_the_command_of_a_reason_is_a_line_that_can_be_pasted() -> None:
     hint = "ansible localhost -m kyma.lifecycle.hold -a 'state=absent kubeconfig=/home/alice/eu context=eu'"
     held = f"the cluster is held by alice: audit (if deployments may go on, end the hold with `{hint}`)"

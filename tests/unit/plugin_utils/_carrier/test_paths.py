@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,21 @@ def test_the_message_lists_where_it_was_looked_for(tmp_path: Path, places: Searc
     for folder in ("playbook", "inventory", "work"):
         assert str(tmp_path / folder / "values.yaml") in str(error.value)
     assert "values_files" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("option", "named"),
+    [
+        ("catalog", "catalog (kyma_modules_catalog)"),
+        ("manifest", "manifest (kyma_modules)"),
+        ("release", "release (kyma_release)"),
+    ],
+)
+def test_the_message_names_the_variable_that_has_the_path(
+    option: str, named: str, places: SearchPath
+) -> None:
+    with pytest.raises(NoSuchPath, match=rf"^{re.escape(named)}: there is no nowhere; looked for "):
+        places.find("nowhere", option)
 
 
 def test_values_may_be_encrypted(tmp_path: Path, places: SearchPath) -> None:

@@ -119,6 +119,48 @@ def test_an_image_that_can_not_be_pulled() -> None:
     )
 
 
+PULL_ERROR = (
+    'failed to pull and unpack image "a/b:1": failed to resolve reference "a/b:1": '
+    'failed to do request: Head "https://a/v2/b/manifests/1": dial tcp: lookup a on 10.0.0.1:53: no such host'
+)
+"""What the kubelet 1.36 quotes of containerd."""
+
+
+@pytest.mark.parametrize(
+    ("reason", "message", "why"),
+    [
+        ("ErrImagePull", PULL_ERROR, "Error: ImagePullBackOff"),
+        ("ErrImagePull", f"rpc error: code = Unknown desc = {PULL_ERROR}", "Error: ErrImagePull"),
+        (
+            "ImagePullBackOff",
+            f'Back-off pulling image "a/b:1": ErrImagePull: {PULL_ERROR}',
+            f'Failed to pull image "a/b:1": {PULL_ERROR}',
+        ),
+    ],
+)
+def test_an_image_reads_the_same_before_and_after_each_try_of_the_kubelet(
+    reason: str, message: str, why: str
+) -> None:
+    broken = pod("p", waiting(reason, message, image="a/b:1"))
+    assert diagnosis_of(workload(), broken, event(broken, "Failed", why)) == (
+        "Deployment ns/loki: 0 of 1 replicas are available; pod p, container c: ImagePullBackOff: "
+        'Back-off pulling image "a/b:1": failed to do request: Head "https://a/v2/b/manifests/1": '
+        "dial tcp: lookup a on 10.0.0.1:53: no such host"
+    )
+
+
+def test_an_older_kubelet_names_the_cause_only_in_an_event() -> None:
+    broken = pod("p", waiting("ImagePullBackOff", 'Back-off pulling image "a/b:1"', image="a/b:1"))
+    events = [
+        event(broken, "Failed", 'Failed to pull image "a/b:1": no such host', at="01"),
+        event(broken, "Failed", "Error: ImagePullBackOff", at="02"),
+    ]
+    assert diagnosis_of(workload(), broken, *events).endswith(
+        'container c: ImagePullBackOff: Back-off pulling image "a/b:1"; '
+        'Failed: Failed to pull image "a/b:1": no such host'
+    )
+
+
 def test_a_container_that_crashes() -> None:
     last = {"terminated": {"exitCode": 137, "reason": "OOMKilled", "message": "heap\nis full"}}
     crashing = pod("p", waiting("CrashLoopBackOff", "back-off", restartCount=5, lastState=last))
