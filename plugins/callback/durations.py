@@ -9,7 +9,7 @@ DOCUMENTATION = r"""
 name: durations
 type: aggregate
 short_description: Prints how long components and migrations took
-version_added: "0.1.0"
+version_added: "1.0.0"
 author:
   - the kyma.lifecycle authors (@kyma-project)
 description:

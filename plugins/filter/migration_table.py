@@ -8,7 +8,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 name: migration_table
 short_description: Formats the migrations of several clusters as a table
-version_added: "0.1.0"
+version_added: "1.0.0"
 author:
   - the kyma.lifecycle authors (@kyma-project)
 description:

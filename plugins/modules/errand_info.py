@@ -8,7 +8,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: errand_info
 short_description: Shows errands, and how their runs ended
-version_added: "0.1.0"
+version_added: "1.0.0"
 author:
   - the kyma.lifecycle authors (@kyma-project)
 description:

@@ -8,7 +8,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: report
 short_description: Writes files that show how runs went
-version_added: "0.1.0"
+version_added: "1.0.0"
 author:
   - the kyma.lifecycle authors (@kyma-project)
 description:

@@ -8,7 +8,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 module: run_info
 short_description: Reads the release of a cluster and the records of its runs
-version_added: "0.1.0"
+version_added: "1.0.0"
 author:
   - the kyma.lifecycle authors (@kyma-project)
 description:
