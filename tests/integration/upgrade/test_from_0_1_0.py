@@ -187,17 +187,17 @@ if IS_FULL:
         assert newer
         assert newer["spec"] == story.get("Errand", "greet", "default")["spec"]
 
-    def test_a_migration_of_0_1_0_is_undone(story: Story) -> None:
-        story.new.undo(undo_run=story.migrated).succeeded()
-        offer = story.cluster.api.get("shop.example.com/v1", "Offer", "apples", "shop")
-        assert offer
-        assert "shop.example.com/cents" not in (offer["metadata"].get("annotations") or {})
-
     def test_0_1_0_begins_no_run_after_the_present_version(story: Story) -> None:
         assert story.deploy(story.old, "1.2", 1).succeeded().recap["changed"] == 0
         refusal = story.deploy(story.old, "1.3", 2).refused()
         assert "v1beta1 was previously a storage version, and must remain in spec.versions" in refusal
         assert story.deploy(story.new, "1.2", 1).succeeded().recap["changed"] == 0
+
+    def test_a_migration_of_0_1_0_is_undone(story: Story) -> None:
+        story.new.undo(undo_run=story.migrated).succeeded()
+        offer = story.cluster.api.get("shop.example.com/v1", "Offer", "apples", "shop")
+        assert offer
+        assert "shop.example.com/cents" not in (offer["metadata"].get("annotations") or {})
 
     def test_modules_and_releases_of_0_1_0_are_deleted(story: Story) -> None:
         modules = f"""
