@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All objects of a kind, held in memory and up to date, for as long as a process lives."""
+"""The changes of all objects of a kind, for as long as a process lives."""
 
 from __future__ import annotations
 
@@ -64,14 +64,13 @@ class Informer:
     serves the kind. Another list finds objects that have changed or been deleted meanwhile, and reports them
     as if it had watched them. While nothing happens it uses no CPU.
 
-    All callers share the objects, and must not change them.
-
     Args:
         cluster: the cluster.
         subject: the objects.
         on_change: receives each change of the reduced object (see ``keep``), one after the other, in the
-            informer's thread. It should be short: the next change waits. An object that was deleted and
-            recreated is two changes. An error of it is reported, and the change counts as handled.
+            informer's thread. It must not change the objects, and should be short: the next change waits. An
+            object that was deleted and recreated is two changes. An error of it is reported, and the change
+            counts as handled.
         keep: reduces an object, to save memory. If it fails, the object stays as it was held.
         on_error: receives errors, in the informer's thread. They need no action.
         watch_seconds: the length of a watch.
@@ -95,7 +94,6 @@ class Informer:
         self._watch_seconds = watch_seconds
         self._stop = StopSignal()
         self._synced = threading.Event()
-        self._lock = threading.Lock()
         self._held: dict[_Key, _HeldObject] = {}
         self._position = ""
         self._watch_begun = math.inf
@@ -122,17 +120,6 @@ class Informer:
     def is_following(self) -> bool:
         """Whether it has listed the objects and follows their changes; not while it can't."""
         return self._synced.is_set() and bool(self._position)
-
-    def objects(self) -> list[Object]:
-        """The held objects, in no order."""
-        with self._lock:
-            return [held.object for held in self._held.values()]
-
-    def get(self, namespace: str, name: str) -> Object | None:
-        """One held object; None if there is none. The namespace of a cluster-scoped object is empty."""
-        with self._lock:
-            held = self._held.get((namespace, name))
-        return held.object if held else None
 
     def _run(self) -> None:
         pause = FIRST_PAUSE
@@ -213,15 +200,13 @@ class Informer:
         if before is not None and before.uid != uid:
             self._drop(key)
             before = None
-        with self._lock:
-            self._held[key] = _HeldObject(new, uid, version)
+        self._held[key] = _HeldObject(new, uid, version)
         old = before.object if before else None
         if old != new:
             self._notify(old, new)
 
     def _drop(self, key: _Key) -> None:
-        with self._lock:
-            before = self._held.pop(key, None)
+        before = self._held.pop(key, None)
         if before is not None:
             self._notify(before.object, None)
 

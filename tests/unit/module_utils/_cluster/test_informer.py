@@ -105,6 +105,11 @@ def informed(
         assert not informer._thread.is_alive()
 
 
+def held_by(informer: Informer) -> dict[tuple[str, str], Object]:
+    """The objects that an informer holds, by namespace and name."""
+    return {key: held.object for key, held in list(informer._held.items())}
+
+
 def before_first_watch(cluster: MemoryCluster, happen: Callable[[], object]) -> None:
     """Have something happen in the gap between the first list and the first watch."""
     happened: list[Request] = []
@@ -128,15 +133,17 @@ class TestChanges:
             cluster.delete("v1", "ConfigMap", "a", "default")
             eventually(lambda: len(seen.changes) == 4)
             assert seen.changes[1:] == [({"k": "1"}, {"k": "2"}), (None, {"k": "3"}), ({"k": "2"}, None)]
-            assert [data_of(obj) for obj in informer.objects()] == [{"k": "3"}]
-            assert data_of(informer.get("default", "b")) == {"k": "3"}
-            assert informer.get("default", "a") is None
+            assert [data_of(obj) for obj in held_by(informer).values()] == [{"k": "3"}]
+            assert data_of(held_by(informer).get(("default", "b"))) == {"k": "3"}
+            assert held_by(informer).get(("default", "a")) is None
         assert seen.errors == []
 
     def test_a_change_is_held_before_it_is_reported(self) -> None:
         cluster, held = MemoryCluster(config_map(k="1")), list[object]()
         informer = Informer(
-            cluster, CONFIG_MAPS, lambda _old, _new: held.append(data_of(informer.get("default", "a")))
+            cluster,
+            CONFIG_MAPS,
+            lambda _old, _new: held.append(data_of(held_by(informer).get(("default", "a")))),
         )
         informer.start()
         assert informer.is_synced_within(5)
@@ -149,9 +156,9 @@ class TestChanges:
         other = {**config_map(k="2"), "metadata": {"name": "a", "namespace": "other"}}
         cluster = MemoryCluster(config_map(k="1"), other)
         with informed(cluster) as (informer, _seen):
-            assert len(informer.objects()) == 1
+            assert len(held_by(informer)) == 1
         with informed(cluster, InformerScope("v1", "ConfigMap")) as (informer, _seen):
-            assert [data_of(informer.get(place, "a")) for place in ("default", "other")] == [
+            assert [data_of(held_by(informer).get((place, "a"))) for place in ("default", "other")] == [
                 {"k": "1"},
                 {"k": "2"},
             ]
@@ -165,14 +172,16 @@ class TestChanges:
             cluster.patch("v1", "ConfigMap", "b", "default", {"metadata": {"labels": {"x": "2"}}})
             eventually(lambda: len(seen.changes) == 3)
             assert seen.changes[1:] == [(None, {"k": "1"}), ({"k": "2"}, None)]
-            assert [data_of(obj) for obj in informer.objects()] == [{"k": "1"}]
+            assert [data_of(obj) for obj in held_by(informer).values()] == [{"k": "1"}]
 
     def test_metadata_alone(self) -> None:
         cluster = MemoryCluster(config_map(k="1"))
         with informed(cluster, CONFIG_MAPS._replace(metadata_only=True)) as (informer, _seen):
             cluster.create(config_map("b", k="2"))
-            eventually(lambda: len(informer.objects()) == 2)
-            assert [obj.keys() for obj in informer.objects()] == [{"apiVersion", "kind", "metadata"}] * 2
+            eventually(lambda: len(held_by(informer)) == 2)
+            assert [obj.keys() for obj in held_by(informer).values()] == [
+                {"apiVersion", "kind", "metadata"}
+            ] * 2
 
     def test_a_change_of_what_is_not_kept_is_none(self) -> None:
         cluster = MemoryCluster(config_map(k="1", other="1"))
@@ -181,7 +190,7 @@ class TestChanges:
             cluster.patch("v1", "ConfigMap", "a", "default", {"data": {"k": "2"}})
             eventually(lambda: len(seen.changes) == 2)
             assert seen.changes == [(None, "1"), ("1", "2")]
-            assert informer.objects() == [{"data": "2"}]
+            assert [*held_by(informer).values()] == [{"data": "2"}]
 
     def test_only_the_retained_part_of_an_object_takes_memory(self) -> None:
         cluster = MemoryCluster(*(config_map(f"n{n}", k="x" * 100_000 + str(n)) for n in range(50)))
@@ -235,7 +244,7 @@ class TestGaps:
                 ({"k": "1"}, None),
                 ({"k": "1"}, {"k": "2"}),
             ]
-            assert len(informer.objects()) == 3
+            assert len(held_by(informer)) == 3
             assert seen.errors == []
             cluster.delete("v1", "ConfigMap", "d", "default")
             eventually(lambda: len(seen.changes) == 7)
@@ -271,13 +280,13 @@ class TestGaps:
     def test_a_kind_that_is_served_later_and_no_longer_and_again(self) -> None:
         cluster = MemoryCluster()
         with informed(cluster, THINGS) as (informer, seen):
-            assert informer.objects() == []
+            assert held_by(informer) == {}
             for _time in range(2):
                 cluster.apply(CRD)
                 cluster.create(thing())
-                eventually(informer.objects)
+                eventually(lambda: held_by(informer))
                 cluster.delete("apiextensions.k8s.io/v1", "CustomResourceDefinition", "things.example.org")
-                eventually(lambda: not informer.objects())
+                eventually(lambda: not held_by(informer))
             assert len(seen.changes) == 4
             assert seen.errors == []
 
@@ -289,7 +298,7 @@ class TestTrouble:
         with informed(cluster, watch_seconds=lambda: 0.02) as (informer, seen):
             is_away[0] = True
             eventually(lambda: len(seen.errors) > 3)
-            assert len(informer.objects()) == 2
+            assert len(held_by(informer)) == 2
             cluster.delete("v1", "ConfigMap", "a", "default")
             cluster.patch("v1", "ConfigMap", "b", "default", {"data": {"k": "2"}})
             time.sleep(0.1)
@@ -343,7 +352,7 @@ class TestTrouble:
             cluster.patch("v1", "ConfigMap", "a", "default", {"data": {"k": "2"}})
             eventually(lambda: len(seen) == 2)
             eventually(lambda: len(record.errors) == 2)
-            assert data_of(informer.get("default", "a")) == {"k": "2"}
+            assert data_of(held_by(informer).get(("default", "a"))) == {"k": "2"}
             assert sum(one.verb == "list" for one in cluster.requests) == 1
 
     def test_errors_of_keep_concern_one_object(self) -> None:
@@ -352,9 +361,9 @@ class TestTrouble:
             assert [str(error) for error in seen.errors] == ["'k'"]
             cluster.patch("v1", "ConfigMap", "a", "default", {"data": {"k": None, "j": "1"}})
             eventually(lambda: len(seen.errors) == 2)
-            assert informer.objects() == [{"data": "1"}]
+            assert [*held_by(informer).values()] == [{"data": "1"}]
             cluster.patch("v1", "ConfigMap", "b", "default", {"data": {"k": "2"}})
-            eventually(lambda: len(informer.objects()) == 2)
+            eventually(lambda: len(held_by(informer)) == 2)
             assert seen.changes == [(None, "1"), (None, "2")]
 
     def test_errors_of_reporting_errors(self) -> None:
@@ -365,7 +374,7 @@ class TestTrouble:
         cluster.fail_when(lambda request: request.verb == "watch", Unreachable("gone"), times=1)
         with informed(cluster, on_change=fail, on_error=fail) as (informer, _seen):
             cluster.create(config_map("b", k="2"))
-            eventually(lambda: len(informer.objects()) == 2)
+            eventually(lambda: len(held_by(informer)) == 2)
 
 
 class TestStopping:
