@@ -64,6 +64,7 @@ if IS_FULL:  # Each takes a quarter of a minute.
         new = f"{int(old.split('.')[0]) + 1}.0.0"
         # There are none just after a release.
         fragment = copy / "changelogs" / "fragments" / "trial.yml"
+        fragment.parent.mkdir(exist_ok=True)
         fragment.write_text("---\nminor_changes:\n  - A trial of a release.\n")
         for words in (["add", "--all"], [*AUTHOR, "commit", "--quiet", "--message", "all"]):
             run(copy, "git", *words)
