@@ -39,6 +39,7 @@ unit: ## unit tests, without a cluster; ROOM=_errands: those of one room
 unit-all: ## unit tests on each ansible-core and Python at hand; CORE=2.20: on that one
 unit-oldest: ## those that touch Ansible or a library, on the lowest versions that the collection promises
 integration: ## tests against a Kubernetes
+kubernetes-oldest: ## the tests of what depends on the API server or Helm, with the oldest versions of both
 some-faults: ## each fault that a run survives, by one test that chance chooses
 faults: ## all of them, which takes long; goes on where it was ended; SEED=<number> repeats a run
 molecule: ## molecule scenarios
@@ -52,7 +53,7 @@ fix: ## fix what ruff can, and generate the documentation
 
 verbs := demo check test test-all step-table cluster cluster-down bench pictures setup locks build style types yaml \
 	changelog docs site release tarball workflows audit suites changed unit unit-all unit-oldest integration \
-	some-faults faults molecule containers kind sanity sanity-all lint galaxy fix
+	kubernetes-oldest some-faults faults molecule containers kind sanity sanity-all lint galaxy fix
 
 $(verbs):
 	$(do) $@ $(given)

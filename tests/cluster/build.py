@@ -18,7 +18,7 @@ from .console import timed
 from .installed_programs import is_near, version_of
 from .programs import KUBERNETES, Module
 
-STAMPS = paths.BUILD / "bin.stamps.json"
+STAMPS = paths.BUILD / f"{paths.BIN.name}.stamps.json"
 STAGES = "kwok stages"
 """The files that kwok needs, among the programs."""
 COMPILER_FLAGS = "-gcflags=all=-dwarf=false"

@@ -61,7 +61,7 @@ class ControlPlane:
         client = f"https://127.0.0.1:{self.ports.etcd}"
         peer = f"https://127.0.0.1:{self.ports.etcd_peer}"
         return [
-            paths.BIN / "etcd",
+            paths.BINS["newest"] / "etcd",
             "--name=test",
             f"--data-dir={self.folder / 'etcd'}",
             "--unsafe-no-fsync",

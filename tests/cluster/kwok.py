@@ -20,7 +20,7 @@ ROOM = {"cpu": "64", "memory": "512Gi", "ephemeral-storage": "1Ti", "pods": "200
 def command(kubeconfig: Path, port: int) -> list[str | Path]:
     """Play the nodes that have the annotation, and only those."""
     return [
-        paths.BIN / "kwok",
+        paths.BINS["newest"] / "kwok",
         f"--config={paths.KWOK_FILES / 'stages.yaml'}",
         f"--kubeconfig={kubeconfig}",
         f"--manage-nodes-with-annotation-selector={ANNOTATION}=fake",

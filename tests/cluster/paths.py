@@ -14,7 +14,11 @@ TOOLS = HERE / "tools"
 STAGES = HERE / "stages"
 
 BUILD = ROOT / ".build"
-BIN = BUILD / "bin"
+VERSIONS = "KYMA_TEST_VERSIONS"
+"""The variable that says which programs of Kubernetes and Helm are built and run: `newest` or `oldest`."""
+BINS = {"newest": BUILD / "bin", "oldest": BUILD / "bin-oldest"}
+BIN = BINS[os.environ.get(VERSIONS, "newest")]
+IS_OLDEST = os.environ.get(VERSIONS) == "oldest"
 KWOK_FILES = BUILD / "kwok"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kyma-lifecycle"
 """For what depends on no file of the checkout: all checkouts of a user share it."""

@@ -16,7 +16,7 @@ from .certificates import ADMINISTRATORS, Certificates, write_private
 from .console import say, timed
 from .controlplane import ControlPlane, Ports
 from .errors import ClusterError
-from .programs import CONTROL_PLANE, KUBERNETES
+from .programs import CONTROL_PLANE
 from .state import State
 
 STATE_FILE = paths.PROCESSES / "state.json"
@@ -24,7 +24,7 @@ STATE_FILE = paths.PROCESSES / "state.json"
 
 def up() -> None:
     """Start the cluster, or reuse the one that runs; it needs no kubelet, no kubeadm and no helm."""
-    provision.provide((KUBERNETES,), only=CONTROL_PLANE)
+    provision.provide(only=CONTROL_PLANE)
     state = State.read(STATE_FILE)
     if state.all_alive() and _ready(state):
         if not _is_ours(paths.KUBECONFIG):

@@ -67,6 +67,14 @@ class Module:
 _VERSION = "k8s.io/component-base/version"
 _CLIENT_VERSION = "k8s.io/client-go/pkg/version"
 
+_KUBERNETES_FLAGS = {
+    f"{_VERSION}.gitVersion": "k8s.io/kubernetes#version",
+    f"{_VERSION}.gitMajor": "k8s.io/kubernetes#major",
+    f"{_VERSION}.gitMinor": "k8s.io/kubernetes#minor",
+    f"{_VERSION}.gitTreeState": "clean",
+    f"{_CLIENT_VERSION}.gitVersion": "k8s.io/kubernetes#version",
+}
+
 KUBERNETES = Module(
     name="kubernetes",
     packages={
@@ -80,11 +88,7 @@ KUBERNETES = Module(
         "kwok": "sigs.k8s.io/kwok/cmd/kwok",
     },
     version_flags={
-        f"{_VERSION}.gitVersion": "k8s.io/kubernetes#version",
-        f"{_VERSION}.gitMajor": "k8s.io/kubernetes#major",
-        f"{_VERSION}.gitMinor": "k8s.io/kubernetes#minor",
-        f"{_VERSION}.gitTreeState": "clean",
-        f"{_CLIENT_VERSION}.gitVersion": "k8s.io/kubernetes#version",
+        **_KUBERNETES_FLAGS,
         "sigs.k8s.io/kwok/pkg/consts.Version": "sigs.k8s.io/kwok#version",
     },
 )
@@ -114,5 +118,22 @@ CONTAINERD = Module(
         "github.com/containerd/containerd/v2/version.Version": "github.com/containerd/containerd/v2#version",
     },
 )
+OLDEST_KUBERNETES = Module(
+    name="kubernetes-oldest",
+    packages={
+        "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
+        "kube-controller-manager": "k8s.io/kubernetes/cmd/kube-controller-manager",
+        "kube-scheduler": "k8s.io/kubernetes/cmd/kube-scheduler",
+        "kubectl": "k8s.io/kubernetes/cmd/kubectl",
+    },
+    version_flags=_KUBERNETES_FLAGS,
+)
+"""Its etcd and kwok are those of the newest one."""
+OLDEST_HELM = Module(
+    name="helm-oldest",
+    packages={"helm": "helm.sh/helm/v3/cmd/helm"},
+    version_flags={"helm.sh/helm/v3/internal/version.version": "helm.sh/helm/v3#version"},
+)
+"""The newest release of the oldest major version."""
 
-ALWAYS = (KUBERNETES, HELM, KIND)
+ALWAYS = (OLDEST_KUBERNETES, OLDEST_HELM) if paths.IS_OLDEST else (KUBERNETES, HELM, KIND)

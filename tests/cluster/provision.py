@@ -36,7 +36,7 @@ def provide(modules: Iterable[Module] = ALWAYS, only: Sequence[str] | None = Non
             return
         have = _installed(owners)
         rest = [name for name in owners if name not in have]
-        table = download.read_table(download.TABLE)
+        table = {} if paths.IS_OLDEST else download.read_table(download.TABLE)
         refusals = _refusals(rest, table, os.environ.get(MIRROR, ""))
         sources = choice.sources(owners, have, refusals)
         for line in sources.lines:

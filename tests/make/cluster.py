@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from tests.cluster.paths import BUILD
+from tests.cluster.paths import BUILD, VERSIONS
 
 from . import setup
 from .command import must, read
@@ -20,6 +20,11 @@ def build() -> Outcome:
     setup.for_running()
     must([*COMMAND, "build"], env=MAIN.variables, minutes=30)
     return passed()
+
+
+def build_oldest() -> None:
+    """Build the oldest Kubernetes and Helm that the collection supports."""
+    must([*COMMAND, "build"], env={**MAIN.variables, VERSIONS: "oldest"}, minutes=60)
 
 
 def up(kubeconfig: str = "") -> Outcome:

@@ -190,6 +190,13 @@ _ALL = (
         " promise, with these requests only. Also rulebooks, the HTML report and the execution environment.",
     ),
     Step(
+        "kubernetes-oldest",
+        "pytest with the oldest Kubernetes and Helm",
+        suites.on_oldest_kubernetes,
+        ("build",),
+        uses=SEVERAL_CLUSTERS,
+    ),
+    Step(
         "some-faults",
         "each fault that a run survives, by one test",
         suites.some_faults,
@@ -259,7 +266,7 @@ GROUPS: Mapping[str, Sequence[str]] = {
     ),
     FULL: (
         *("setup", "build", "sanity-all", "kind", *STATIC, "site", "tarball", "workflows", "audit"),
-        *("unit-all", "integration", "molecule-default", "faults", "bench"),
+        *("unit-all", "integration", "kubernetes-oldest", "molecule-default", "faults", "bench"),
     ),
     CHECK: ("setup", "changed", "types", "suites", "style"),
 }

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tests.cluster.console import say
-from tests.cluster.paths import BUILD, ROOT
+from tests.cluster.paths import BINS, BUILD, ROOT, VERSIONS
 from tests.support.extent import IS_FULL
 
 from . import ansible_tests, cluster, cores, run_record, selection, setup
@@ -50,6 +50,27 @@ UNIT = Suite("unit", ("tests/unit", "tests/integration"), f"not ({NOT_UNIT} or c
 INTEGRATION = Suite("integration", ("tests/unit", "tests/integration"), f"({NOT_UNIT}) and not containers")
 FAULTS = Suite("faults", ("tests/faults",))
 CONTAINERS = Suite("containers", ("tests/containers",), "containers")
+
+ROOMS_ON_OLDEST = ("cluster", "deploy", "errands", "jobs", "migrations", "modules", "store")
+PLAYBOOKS_ON_OLDEST = (
+    "crd_versions",
+    "deleting",
+    "kyma_releases",
+    "lease",
+    "least_privilege",
+    "other_actors",
+    "provided_kinds",
+    "records_in_kubectl",
+    "undoing",
+    "versions",
+)
+ON_OLDEST_KUBERNETES = (
+    *(f"tests/integration/{room}" for room in ROOMS_ON_OLDEST),
+    *(f"tests/integration/playbook/test_{name}.py" for name in PLAYBOOKS_ON_OLDEST),
+    "tests/unit/plugin_utils/_release",
+)
+"""Tests whose results depend on the API server or on Helm. They run again on the oldest versions."""
+NOT_ON_OLDEST = "newer_versions or rulebook or containers"
 
 SUITES = (UNIT, INTEGRATION, FAULTS, CONTAINERS)
 
@@ -143,6 +164,25 @@ def integration() -> Outcome:
     cluster.build()
     return run_pytest(
         MAIN, INTEGRATION.name, INTEGRATION.arguments, sharing=WAITING_IN_ORDER, minutes=45 * PATIENCE
+    )
+
+
+def on_oldest_kubernetes() -> Outcome:
+    """Run what depends on the API server or on Helm with the oldest versions that the collection supports.
+
+    It runs as many cases as `make test`: what differs between versions is not the number of cases.
+    """
+    setup.for_tests()
+    cluster.build()
+    cluster.build_oldest()
+    variables = {
+        VERSIONS: "oldest",
+        "PATH": f"{BINS['oldest']}{os.pathsep}{MAIN.variables['PATH']}",
+        "KYMA_TESTS": "",
+    }
+    arguments = [*ON_OLDEST_KUBERNETES, "-m", f"not ({NOT_ON_OLDEST})"]
+    return run_pytest(
+        MAIN, "kubernetes-oldest", arguments, variables=variables, sharing=WAITING_IN_ORDER, minutes=120
     )
 
 

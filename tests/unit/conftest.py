@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.cluster.paths import BIN, ROOT
+
 Write = Callable[[Mapping[str, str]], Path]
 
 
@@ -33,9 +34,9 @@ def write(tmp_path: Path) -> Write:
 
 
 def _tool(name: str) -> str:
-    path = shutil.which(name, path=f"{ROOT / '.build' / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    path = shutil.which(name, path=f"{BIN}{os.pathsep}{os.environ['PATH']}")
     if not path:
-        message = f"there is no {name}, neither in .build/bin (make cluster) nor on the PATH"
+        message = f"there is no {name}, neither in {BIN} (make cluster) nor on the PATH"
         if os.environ.get("CI") == "true":
             pytest.fail(message)
         pytest.skip(message)

@@ -32,6 +32,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.conne
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import RetryPolicy
 
+from tests.cluster.paths import IS_OLDEST
+from tests.cluster.programs import OLDEST_KUBERNETES
 from tests.support.served_kinds import silent_api
 
 pytestmark = pytest.mark.cluster
@@ -57,7 +59,8 @@ def pod(namespace: str, *env: str) -> Object:
 
 
 def test_version_and_discovery(live_cluster: LiveCluster) -> None:
-    assert live_cluster.server_version().startswith("v1.")
+    oldest = OLDEST_KUBERNETES.version("k8s.io/kubernetes")
+    assert live_cluster.server_version().startswith(oldest if IS_OLDEST else "v1.")
     deployment = live_cluster.resource("apps/v1", "Deployment")
     namespace = live_cluster.resource("v1", "Namespace")
     crd = live_cluster.resource("apiextensions.k8s.io/v1", "CustomResourceDefinition")

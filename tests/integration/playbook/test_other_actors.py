@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.cluster.paths import BIN
+from tests.cluster.paths import BIN, IS_OLDEST
 from tests.support.audit import writes
 from tests.support.kubectl import kubectl as call_kubectl
 from tests.support.own_cluster import OwnCluster
@@ -319,7 +319,10 @@ def _helm_install(cluster: OwnCluster, folder: Path) -> None:
         obj["metadata"]["labels"] = labels
         (folder / "templates" / f"{position}.yaml").write_text(json.dumps(obj))
     homes = {f"HELM_{what}_HOME": str(folder.parent / "home") for what in ("CACHE", "CONFIG", "DATA")}
-    command = [str(BIN / "helm"), "install", "old", str(folder), "-n", NAMESPACE, "--server-side=false"]
+    command = [str(BIN / "helm"), "install", "old", str(folder), "-n", NAMESPACE]
+    if not IS_OLDEST:
+        # Helm 3 knows no server-side apply.
+        command.append("--server-side=false")
     done = subprocess.run(
         [*command, "--kubeconfig", str(cluster.kubeconfig)],
         env={**os.environ, **homes},

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import subprocess
 import sys
 import tarfile
 from pathlib import Path
@@ -25,7 +27,15 @@ from tests.cluster import (
     ociarchive,
     paths,
 )
-from tests.cluster.programs import ALWAYS, HELM, KIND, KUBERNETES
+from tests.cluster.programs import (
+    ALWAYS,
+    CONTROL_PLANE,
+    HELM,
+    KIND,
+    KUBERNETES,
+    OLDEST_HELM,
+    OLDEST_KUBERNETES,
+)
 from tests.cluster.state import State
 
 
@@ -60,9 +70,38 @@ def test_each_program_has_the_version_of_its_module() -> None:
 
 
 def test_every_program_is_a_tool_of_its_module() -> None:
-    for module in ALWAYS:
+    for module in (*ALWAYS, OLDEST_KUBERNETES, OLDEST_HELM):
         text = (module.folder / "go.mod").read_text(encoding="utf-8")
         assert all(package in text for package in module.packages.values())
+
+
+@pytest.mark.parametrize(
+    ("versions", "selected"),
+    [
+        ("newest", ["bin", "kubernetes", "helm", "kind"]),
+        ("oldest", ["bin-oldest", "kubernetes-oldest", "helm-oldest"]),
+    ],
+)
+def test_one_variable_selects_the_versions(versions: str, selected: list[str]) -> None:
+    code = (
+        "from tests.cluster import paths, programs as p; print(paths.BIN.name, *(m.name for m in p.ALWAYS))"
+    )
+    environment = {**os.environ, paths.VERSIONS: versions}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=paths.ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == selected
+
+
+def test_the_oldest_programs_are_those_that_differ_between_versions() -> None:
+    shared = {"etcd", "kwok"}
+    assert {*OLDEST_KUBERNETES.packages, *shared} == set(CONTROL_PLANE)
+    assert OLDEST_HELM.packages.keys() == HELM.packages.keys()
 
 
 def test_kwoks_stages_leave_bad_images_to_ours_and_can_be_delayed() -> None:

@@ -13,6 +13,7 @@ import yaml
 
 from tests.cluster.kind import IMAGE
 from tests.cluster.paths import ROOT
+from tests.cluster.programs import HELM, KUBERNETES, OLDEST_HELM, OLDEST_KUBERNETES, Module
 from tests.make.cores import SUPPORTED, Core
 
 PAGE = (ROOT / "docs" / "support.md").read_text(encoding="utf-8")
@@ -82,15 +83,19 @@ def test_the_collection_that_it_depends_on() -> None:
     assert re.findall(r'"version": "([\d.]+)"', installed.read_text())[0] == tested[0]
 
 
+def minor_of(module: Module, program: str) -> str:
+    return ".".join(module.version_of(program).removeprefix("v").split(".")[:2])
+
+
 def test_kubernetes_and_helm_are_those_that_the_tests_start() -> None:
-    tools = ROOT / "tests" / "cluster" / "tools"
-    built = {
-        name: re.findall(rf"^\t{path} v(\d+\.\d+)\.", (tools / name / "go.mod").read_text(), re.MULTILINE)
-        for name, path in (("kubernetes", r"k8s\.io/kubernetes"), ("helm", r"helm\.sh/helm/v\d+"))
-    }
-    node = re.findall(r":v(\d+\.\d+)\.", IMAGE)
-    assert ROWS["Kubernetes"][0] == built["kubernetes"] + node
-    assert ROWS["Helm"][0] == built["helm"]
+    oldest, newest = (minor_of(module, "kube-apiserver") for module in (OLDEST_KUBERNETES, KUBERNETES))
+    tested, expected = ROWS["Kubernetes"]
+    assert tested == [oldest, newest, *re.findall(r":v(\d+\.\d+)\.", IMAGE)]
+    first, last = (int(version.partition(".")[2]) for version in (oldest, tested[-1]))
+    others = {f"1.{minor}" for minor in range(first, last + 1)} - set(tested)
+    assert sorted(expected) == sorted(others)
+    assert f"Kubernetes {oldest} is the first version " in PAGE
+    assert ROWS["Helm"] == ([minor_of(OLDEST_HELM, "helm"), minor_of(HELM, "helm")], ["3", "4"])
 
 
 @pytest.mark.parametrize("name", ["docs/support.md", "SECURITY.md", "CODE_OF_CONDUCT.md"])

@@ -17,6 +17,8 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprin
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.helm import explain_helm_error
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
 
+from tests.cluster.paths import IS_OLDEST
+from tests.cluster.programs import OLDEST_HELM
 from tests.unit.conftest import Write
 
 CHART = "apiVersion: v2\nname: {name}\nversion: 0.1.0\n"
@@ -277,6 +279,11 @@ def test_an_old_helm_is_refused(write: Write, tmp_path: Path) -> None:
         "is Helm v2.17.0, and Helm charts need version 3 or 4: install Helm 3 or 4, or name its binary in"
         " helm_binary (kyma_helm_binary)"
     )
+
+
+def test_the_oldest_helm_is_one_of_the_oldest_supported_major_version(helm: str) -> None:
+    major = OLDEST_HELM.version_of("helm").partition(".")[0]
+    assert helm_output.helm_version(helm).startswith(f"{major}." if IS_OLDEST else "v")
 
 
 def test_another_helm_is_another_fingerprint(write: Write, tmp_path: Path) -> None:
