@@ -47,6 +47,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 from tests.support.eventually import eventually
 from tests.support.served_kinds import silent_api, with_versions
 
+OTHER_WORDS = pytest.mark.newer_versions("Kubernetes 1.30 refuses the same, but in other words")
 BOTH = ["memory", pytest.param("live", marks=pytest.mark.cluster)]
 
 
@@ -489,6 +490,7 @@ class TestGeneration:
 
 
 class TestImmutability:
+    @OTHER_WORDS
     def test_selector_of_a_deployment(self, cluster: Cluster, place: str) -> None:
         cluster.apply(workload(place))
         change = {
@@ -504,6 +506,7 @@ class TestImmutability:
         )
         assert [cause.field for cause in error.causes] == ["spec.selector"]
 
+    @OTHER_WORDS
     def test_a_selector_that_does_not_match(self, cluster: Cluster, place: str) -> None:
         obj = workload(place, selector={"matchLabels": {"app": "e"}})
         error = refusal(Invalid, lambda: cluster.apply(obj))
@@ -512,6 +515,7 @@ class TestImmutability:
             '{"app":"d"}: `selector` does not match template `labels`'
         )
 
+    @OTHER_WORDS
     def test_claim_template_of_a_stateful_set(self, cluster: Cluster, place: str) -> None:
         template = {"metadata": {"name": "s"}, "spec": claim(place, "10Gi")["spec"]}
         obj = workload(place, "StatefulSet", serviceName="d", volumeClaimTemplates=[template])
@@ -615,6 +619,7 @@ class TestClaims:
         grown = eventually(lambda: _unless_forbidden(lambda: self.grow(cluster, place, "20Gi")))
         assert grown["spec"]["resources"]["requests"]["storage"] == "20Gi"
 
+    @OTHER_WORDS
     def test_a_claim_does_not_shrink(self, cluster: Cluster, place: str, storage_class: str) -> None:
         self.bound(cluster, claim(place, "10Gi", storage_class))
         error = refusal(Invalid, lambda: self.grow(cluster, place, "5Gi"))
@@ -623,6 +628,7 @@ class TestClaims:
             "field can not be less than status.capacity"
         )
 
+    @OTHER_WORDS
     def test_a_provisioner_stays(self, cluster: Cluster, storage_class: str) -> None:
         change = {"provisioner": "another"}
         error = refusal(
@@ -932,6 +938,7 @@ class TestCustomResources:
         with pytest.raises(ClusterError):
             cluster.patch("v1", "ConfigMap", "a", place, {"status": {}}, subresource="status")
 
+    @OTHER_WORDS
     def test_a_stored_version_stays(self, cluster: Cluster, widgets: Object) -> None:
         narrowed = deepcopy(widgets)
         narrowed["spec"]["versions"][0]["name"] = "v2"
