@@ -52,18 +52,7 @@ FAULTS = Suite("faults", ("tests/faults",))
 CONTAINERS = Suite("containers", ("tests/containers",), "containers")
 
 ROOMS_ON_OLDEST = ("cluster", "deploy", "errands", "jobs", "migrations", "modules", "store")
-PLAYBOOKS_ON_OLDEST = (
-    "crd_versions",
-    "deleting",
-    "kyma_releases",
-    "lease",
-    "least_privilege",
-    "other_actors",
-    "provided_kinds",
-    "records_in_kubectl",
-    "undoing",
-    "versions",
-)
+PLAYBOOKS_ON_OLDEST = ("crd_versions", "other_actors", "provided_kinds", "records_in_kubectl")
 ON_OLDEST_KUBERNETES = (
     *(f"tests/integration/{room}" for room in ROOMS_ON_OLDEST),
     *(f"tests/integration/playbook/test_{name}.py" for name in PLAYBOOKS_ON_OLDEST),

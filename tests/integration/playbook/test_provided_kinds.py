@@ -34,7 +34,7 @@ components:
   - name: shop
 """
 OPERATOR = """
-kubectl wait --for=create deployment/operator --namespace mesh-system --timeout 120s
+until kubectl get deployment/operator --namespace mesh-system; do sleep 0.5; done
 sleep 3
 kubectl apply --filename -
 """
