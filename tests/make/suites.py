@@ -55,8 +55,7 @@ _FILES_ON_OLDEST = {
     "errands": ("errand_task",),
     "modules": ("deleting", "denial", "hands", "module_lists", "module_versions"),
     "playbook": ("crd_versions", "other_actors", "records_in_kubectl"),
-    "store": ("admission_policies", "imports", "normal_form", "refused_pods", "scheduled_runs", "stored_jobs")
-    + ("tenants", "two_writers"),
+    "store": ("admission_policies", "imports", "normal_form", "refused_pods", "stored_jobs", "tenants"),
 }
 ON_OLDEST_KUBERNETES = (
     *(f"tests/integration/{room}" for room in ("cluster", "deploy", "jobs", "migrations")),
