@@ -161,6 +161,10 @@ def _reduce_job_spec(spec: Object) -> None:
         del spec["completions"]
     if spec.get("backoffLimit") == (_MOST_RETRIES if "backoffLimitPerIndex" in spec else 6):
         del spec["backoffLimit"]
+    for rule in items_at(fields_at(spec, "podFailurePolicy"), "rules"):
+        for condition in items_at(rule, "onPodConditions"):
+            # Kubernetes 1.30 requires the status of a CronJob. Newer servers fill it in.
+            condition["status"] = condition.get("status") or "True"
     replacement = "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed"
     if spec.get("podReplacementPolicy") == replacement:
         del spec["podReplacementPolicy"]

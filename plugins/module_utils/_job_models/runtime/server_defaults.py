@@ -128,7 +128,6 @@ _POD_TEMPLATE: Defaults = {"spec": _POD_SPEC}
 _JOB_SPEC: Defaults = {
     "completionMode": ("NonIndexed",),
     "manualSelector": _FALSE,
-    "podFailurePolicy": {"rules": {"onPodConditions": {"status": ("True", "")}}},
     "suspend": _FALSE,
     "template": _POD_TEMPLATE,
 }

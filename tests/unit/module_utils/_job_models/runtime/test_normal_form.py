@@ -146,6 +146,11 @@ def test_a_job_without_labels_and_one_with_those_of_its_pods_are_the_same() -> N
     assert normal_form(cron_job) == cron_job
 
 
+def failure_policy(**status: str) -> Object:
+    condition = {"type": "DisruptionTarget", **status}
+    return {"podFailurePolicy": {"rules": [{"action": "Ignore", "onPodConditions": [condition]}]}}
+
+
 @pytest.mark.parametrize(
     ("spec", "form"),
     [
@@ -159,6 +164,8 @@ def test_a_job_without_labels_and_one_with_those_of_its_pods_are_the_same() -> N
         ({"backoffLimit": 6, "backoffLimitPerIndex": 1}, {"backoffLimit": 6, "backoffLimitPerIndex": 1}),
         ({"backoffLimit": 2147483647, "backoffLimitPerIndex": 1}, {"backoffLimitPerIndex": 1}),
         ({"podReplacementPolicy": "TerminatingOrFailed"}, {}),
+        (failure_policy(), failure_policy(status="True")),
+        (failure_policy(status="False"), failure_policy(status="False")),
         ({"podReplacementPolicy": "Failed"}, {"podReplacementPolicy": "Failed"}),
         ({"podReplacementPolicy": "Failed", "podFailurePolicy": {"a": 1}}, {"podFailurePolicy": {"a": 1}}),
         ({"suspend": False, "completionMode": "NonIndexed", "manualSelector": False}, {}),
