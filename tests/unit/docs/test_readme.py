@@ -50,12 +50,3 @@ def test_the_readme_names_only_files_of_the_repository() -> None:
     assert len(places) > 4
     assert [place for place in places if not (ROOT / place).exists()] == []
     assert re.findall(r"https?://(?!kyma-project\.io)[^\s)]+", README) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "module"), [("Kubernetes", r"k8s\.io/kubernetes"), ("Helm", r"helm\.sh/helm/v\d+")]
-)
-def test_versions_of_the_readme_are_those_of_the_tests(name: str, module: str) -> None:
-    pinned = (ROOT / "tests" / "cluster" / "tools" / name.lower() / "go.mod").read_text()
-    (version,) = re.findall(rf"^\t(?:{module}) v(\d+\.\d+)\.\d+", pinned, re.MULTILINE)
-    assert f"{name} {version}" in README
