@@ -24,7 +24,7 @@ pytestmark = pytest.mark.control_plane
 
 COLUMNS = 80
 """Of Ansible's output into a pipe."""
-MOST_ROWS, MOST_LAST, MOST_TIMES = 100, 15, 4
+MOST_ROWS, MOST_LAST, MOST_TIMES = 105, 15, 4
 CAUSES = {
     "migrate": "this image always fails",
     "pending": "Unschedulable",

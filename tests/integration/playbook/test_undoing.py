@@ -203,7 +203,7 @@ def undone(playbook: Playbook, rehearsed: Outcome, migrated: Outcome) -> Outcome
 
 
 def test_an_undo_without_a_selection_names_the_variables(playbook: Playbook) -> None:
-    assert "neither kyma_undo nor kyma_undo_run is set" in playbook.undo().failed().stdout
+    assert "neither kyma_undo nor kyma_undo_run is set" in playbook.undo().failed().text
 
 
 def objects(outcome: Outcome) -> dict[str, dict[str, Any]]:
