@@ -137,6 +137,7 @@ def labelling(live_cluster: LiveCluster, namespace: str) -> Iterator[None]:
     live_cluster.delete(api, "MutatingAdmissionPolicy", namespace)
 
 
+@pytest.mark.newer_versions("Kubernetes 1.30 has no MutatingAdmissionPolicy")
 @pytest.mark.usefixtures("labelling")
 def test_labels_that_admission_adds_make_no_new_version(
     live_cluster: LiveCluster, content: VersionContent
