@@ -9,6 +9,7 @@ import gzip
 import json
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
@@ -569,11 +570,19 @@ def test_after_a_connection_that_broke_once_a_refusal_is_believed_at_once() -> N
 
 
 @pytest.mark.usefixtures("short_start")
-def test_a_server_that_starts_does_not_know_yet_what_it_serves() -> None:
-    answer = in_turn(Reply(None), Reply({}))
-    with talking_to(answer) as (cluster, server):
+def test_a_server_that_starts_does_not_know_yet_what_it_serves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint, "STARTING_SECONDS", FOREVER)
+    with talking_to(in_turn(Reply(None), Reply({}))) as (cluster, server):
         cluster.get("v1", "ConfigMap", "a", "n")
         server.seen.clear()
+
+        def wait(seconds: float) -> None:
+            """Let the start end when discovery was read three times."""
+            time.sleep(seconds)
+            if len(server.seen) > 2:
+                monkeypatch.setattr(endpoint, "STARTING_SECONDS", 0.0)
+
+        monkeypatch.setattr(live, "time", Mock(sleep=wait, monotonic=time.monotonic))
         assert cluster.get("example.org/v1", "Thing", "a", "n") is None
         # Discovery was asked again and again before that was believed.
         assert len(server.seen) > 2
