@@ -167,7 +167,7 @@ def test_logs_of_real_containers_are_shown_with_masked_values_and_only_with_all_
     slow, with_output, stored = call_in_threads(
         lambda: users[0].run("slow", SLOW),
         lambda: users[1].run("output", OUTPUT, output=output),
-        lambda: users[2].store(),
+        users[2].store,
     )
 
     # A run that lasts: each line once, in its order, and no piece of a value.

@@ -61,7 +61,7 @@ if IS_FULL:  # Each takes a quarter of a minute.
     def test_the_fragments_become_a_release(tmp_path: Path) -> None:
         copy = copy_of_collection(tmp_path)
         old = release.version_of(copy)
-        new = f"{int(old.split('.')[0]) + 1}.0.0"
+        new = f"{int(old.partition('.')[0]) + 1}.0.0"
         # There are none just after a release.
         fragment = copy / "changelogs" / "fragments" / "trial.yml"
         fragment.parent.mkdir(exist_ok=True)

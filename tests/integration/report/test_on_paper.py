@@ -183,12 +183,12 @@ def test_bars_are_printed_in_their_colour_where_the_axis_says(printed: Any) -> N
     wrong, checked = [], 0
     for (timeline, lane), (page, middle) in zip(lanes, rows, strict=True):
         zero, width = axis_of(page, middle, timeline)
-        for bar in (one for one in lane.bars if not one.style.startswith("part-")):
-            left, right = (zero + share * width / 100 for share in (bar.x, bar.x + bar.width))
+        for own in (one for one in lane.bars if not one.style.startswith("part-")):
+            left, right = (zero + share * width / 100 for share in (own.x, own.x + own.width))
             if right - left > 2 * NEAR:
                 places = (left - NEAR, left + NEAR, right - NEAR, right + NEAR)
-                drawn = [colours[bar.style] in page.colours(x, middle) for x in places]
-                wrong += [(lane.label, bar, drawn)] if drawn != [False, True, True, False] else []
+                drawn = [colours[own.style] in page.colours(x, middle) for x in places]
+                wrong += [(lane.label, own, drawn)] if drawn != [False, True, True, False] else []
                 checked += 1
     assert wrong == []
     assert checked >= 70

@@ -76,9 +76,9 @@ def test_a_lock_has_what_is_required(file: str) -> None:
 
 @pytest.mark.parametrize("file", FILES)
 def test_a_lock_has_hashes_and_nothing_else(file: str) -> None:
-    first, _, rest = locks.lock_of(file).read_text(encoding="utf-8").partition("\n")
+    first, *rest = locks.lock_of(file).read_text(encoding="utf-8").splitlines(keepends=True)
     assert first.startswith("# ")
-    assert ENTRY.sub("", rest) == ""
+    assert ENTRY.sub("", "".join(rest)) == ""
 
 
 def test_there_is_no_lock_without_requirements() -> None:

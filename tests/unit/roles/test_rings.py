@@ -56,7 +56,7 @@ def test_a_call_deploys_to_the_first_ring_and_names_what_waits(fleet: PlayedRing
     # Each cluster is planned once for the decision, and once more for its run.
     assert planned_by(played) == ["c1", "c1", "gone", "held", "r1"]
     assert "canary: not deployed yet: 1 cluster (c1)" in played.text
-    decided, _, ended = played.text.partition("PLAY RECAP")
+    decided, ended = played.text.split("PLAY RECAP", 1)
     assert "canary: may start, 1 to deploy now (3 clusters)\n" in decided
     rows = [" ".join(line.split()) for line in ended.partition("ROLLOUT *")[2].splitlines()]
     assert {"canary: done (3 clusters)", "rest: may start, 1 to deploy at the next call (1 cluster)"} <= {

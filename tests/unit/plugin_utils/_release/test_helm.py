@@ -350,9 +350,9 @@ class _CountedText(str):
 
     searched = 0
 
-    def count(self, part: str, start: Any = 0, end: Any = None) -> int:
+    def count(self, sub: str, start: Any = 0, end: Any = None) -> int:
         _CountedText.searched += (len(self) if end is None else end) - start
-        return super().count(part, start, end)
+        return super().count(sub, start, end)
 
 
 def test_the_templates_of_many_objects_are_found_in_one_pass() -> None:

@@ -68,7 +68,7 @@ def test_a_fence_in_a_reason_ends_no_block() -> None:
         [ClusterReport(ClusterState("eu", state="failed", reason="it said ```` </td>"))], "Kyma", ""
     )
     assert text.count("`````") == 2
-    assert "</td>" not in text.split("`````")[0]
+    assert "</td>" not in text.partition("`````")[0]
 
 
 def test_a_cluster_with_nothing_to_do_has_a_line() -> None:

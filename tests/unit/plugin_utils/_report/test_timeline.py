@@ -102,7 +102,7 @@ def test_the_plan_and_the_lease_stand_before_the_run_and_the_axis_ends_with_its_
     (shown,) = read_cluster("live", [recorded(run(seconds=8.7, durations=rows))]).runs
     timeline = run_timeline(shown)
     bars = {lane.label: [(one.x, one.width) for one in lane.bars] for lane in timeline.lanes}
-    seconds = {name: [tuple(round(8.7 * x / 100, 2) for x in bar) for bar in bars[name]] for name in bars}
+    seconds = {name: [tuple(round(8.7 * x / 100, 2) for x in one) for one in bars[name]] for name in bars}
     assert timeline.seconds == pytest.approx(8.7)
     assert seconds == {
         "plan": [(0.0, 2.0)],

@@ -54,11 +54,11 @@ def upgrade(someone: Deployer, **more: Any) -> Deployer:
 
 
 def test_an_empty_field_that_an_older_plan_lacks_is_no_difference() -> None:
-    before = {"migration": {"a/b": {"verdict": "needed"}}}
-    now = {"migration": {"a/b": {"verdict": "needed", "depends_on": [], "unverified": False}}}
-    assert input_differences(before, now) == input_differences(now, before) == []
-    now["migration"]["a/b"]["depends_on"] = ["c/d"]
-    assert input_differences(before, now) == [
+    old = {"migration": {"a/b": {"verdict": "needed"}}}
+    new = {"migration": {"a/b": {"verdict": "needed", "depends_on": [], "unverified": False}}}
+    assert input_differences(old, new) == input_differences(new, old) == []
+    new["migration"]["a/b"]["depends_on"] = ["c/d"]
+    assert input_differences(old, new) == [
         "migration a/b depends_on: the plan has nothing, and now it is c/d"
     ]
 
