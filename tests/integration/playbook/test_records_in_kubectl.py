@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from functools import partial
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
     DEFINITION as ERRAND_DEFINITION,
 )
@@ -69,7 +71,15 @@ SAMPLES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     ),
     "kyje": (
         "20261121-131854-a1b2c3-1f-a1b2",
-        {"migration": "logging/grow-loki-volume", "verb": "delete", "kind": "StatefulSet", "undoneAt": TIME},
+        {
+            "migration": "logging/grow-loki-volume",
+            "sequence": 1,
+            "verb": "delete",
+            "apiVersion": "apps/v1",
+            "kind": "StatefulSet",
+            "name": "loki",
+            "undoneAt": TIME,
+        },
         {},
     ),
     "kyap": (
@@ -182,3 +192,34 @@ def test_each_kind_fits_a_terminal_but_for_a_message_at_the_end_of_a_line(own_cl
         assert (LONG.strip() in wide) is ("message" in status)
         # The order of columns and the age are what kubectl's users know.
         assert lines[0].split()[0] == "NAME"
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "missing"),
+    [
+        ("Run", {}, "spec"),
+        ("Inventory", {}, "spec"),
+        ("Inventory", {"spec": {"owner": "shop"}}, "spec.ownerKind"),
+        (
+            "Inventory",
+            {
+                "spec": {
+                    "owner": "shop",
+                    "ownerKind": "component",
+                    "objects": [{"apiVersion": "v1", "kind": "A"}],
+                }
+            },
+            "spec.objects[0].name",
+        ),
+        ("JournalEntry", {}, "spec"),
+        ("JournalEntry", {"spec": {"migration": "a/b", "sequence": 1, "verb": "delete"}}, "spec.apiVersion"),
+    ],
+)
+def test_a_record_that_no_run_could_read_is_refused(
+    own_cluster: OwnCluster, kind: str, content: dict[str, Any], missing: str
+) -> None:
+    for definition in RECORD_KINDS.definitions:
+        own_cluster.api.apply(definition, force=True)
+    record = {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": "by-hand"}, **content}
+    with pytest.raises(Invalid, match=f"{re.escape(missing)}: Required value"):
+        own_cluster.api.create(record)

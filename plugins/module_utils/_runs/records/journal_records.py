@@ -47,26 +47,29 @@ JOURNAL_ENTRY_DEFINITION = resource_definition(
     "journalentries",
     "kyje",
     {
-        "spec": object_schema(
-            run=STRING,
-            migration=STRING,
-            sequence={"type": "integer", "format": "int64"},
-            at={"type": "string", "format": "date-time"},
-            by=STRING,
-            verb=STRING,
-            subresource=STRING,
-            apiVersion=STRING,
-            kind=STRING,
-            namespace=STRING,
-            name=STRING,
-            settled=BOOLEAN,
-            irreversible=STRING,
-            before=STRING,
-            change=STRING,
-            encoding=STRING,
-            undoneAt={"type": "string", "format": "date-time"},
-            undoneBy=STRING,
-        )
+        "spec": {
+            **object_schema(
+                run=STRING,
+                migration=STRING,
+                sequence={"type": "integer", "format": "int64"},
+                at={"type": "string", "format": "date-time"},
+                by=STRING,
+                verb=STRING,
+                subresource=STRING,
+                apiVersion=STRING,
+                kind=STRING,
+                namespace=STRING,
+                name=STRING,
+                settled=BOOLEAN,
+                irreversible=STRING,
+                before=STRING,
+                change=STRING,
+                encoding=STRING,
+                undoneAt={"type": "string", "format": "date-time"},
+                undoneBy=STRING,
+            ),
+            "required": ["migration", "sequence", "verb", "apiVersion", "kind", "name"],
+        }
     },
     [
         ("Migration", "string", ".spec.migration"),
@@ -80,6 +83,7 @@ JOURNAL_ENTRY_DEFINITION = resource_definition(
         ("Object name", "string", ".spec.name"),
         ("Undone by", "string", ".spec.undoneBy"),
     ],
+    required=["spec"],
 )
 
 

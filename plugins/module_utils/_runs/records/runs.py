@@ -94,6 +94,7 @@ RUN_DEFINITION = resource_definition(
         ("Release digest", "string", ".spec.releaseDigest"),
         ("Message", "string", ".status.message"),
     ],
+    required=["spec"],
 )
 
 
