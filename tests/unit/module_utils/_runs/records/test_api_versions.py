@@ -29,7 +29,10 @@ def cluster_of_0_1_0() -> MemoryCluster:
         versions = [{**v, "storage": True} for v in one["spec"]["versions"] if v["name"] == "v1alpha1"]
         status = {"storedVersions": ["v1alpha1"]}
         older.append({**one, "spec": {**one["spec"], "versions": versions}, "status": status})
-    runs = [{"apiVersion": API_VERSION, "kind": "Run", "metadata": {"name": name}} for name in ("r1", "r2")]
+    runs = [
+        {"apiVersion": API_VERSION, "kind": "Run", "metadata": {"name": name}, "spec": {}}
+        for name in ("r1", "r2")
+    ]
     return MemoryCluster(*older, *runs)
 
 
