@@ -13,7 +13,7 @@ from ..._cluster.exact_patch import patch_exactly
 from ..._errors import LifecycleError
 from ..._job_models.core_job import JobKey, JobType
 from ..._job_models.runtime.patches import merge_patch
-from ..._job_models.runtime.runtime_objects import JOB_LABEL, SERVICE
+from ..._job_models.runtime.runtime_objects import JOB_LABEL, KINDS_OF, SERVICE
 from ..._job_models.storage.definition import (
     DEFINITION_KINDS,
     StoredDefinition,
@@ -21,6 +21,7 @@ from ..._job_models.storage.definition import (
     read_definition,
 )
 from ..._job_models.storage.stored_status import WrittenObject
+from ..._loose_json import mapping_of
 from ..._objects.apply.refusals import is_immutable
 from ..._record_codec import to_record
 from ..job_state import run_outcome
@@ -109,8 +110,15 @@ class StepWriter:
             self._refuse_gone(view, step.job.type)
         if existing is None:
             answer = self.cluster.create(obj)
-            self._yield_to_others(view, answer)
+            # The API server keeps names apart only within a kind. Each writer checks after its own write, so
+            # of two at the same time at least one sees the other.
+            if other := self._other_definition(view, answer):
+                self._delete_exactly(answer)
+                raise StaleView(f"{ref_of(other)} was created meanwhile")
         else:
+            # Whoever has created it may delete it again. A write by others would prevent that.
+            if not existing.status.objects and (other := self._other_definition(view, existing.obj)):
+                raise StaleView(f"{ref_of(other)} was created meanwhile")
             answer = patch_exactly(self.cluster, existing.obj, merge_patch(existing.obj, obj))
         definition = read_definition(answer)
         replaced = view.definition if existing is None else view.replaced
@@ -123,28 +131,29 @@ class StepWriter:
         if runtime is None or main is None or main["metadata"].get("uid") != runtime.uid:
             raise StaleView(f"the {type_} job was deleted meanwhile")
 
-    def _yield_to_others(self, view: JobView, created: Object) -> None:
-        """Delete a definition again if others have created one of another type since the view was read.
-
-        The API server keeps names apart only within a kind. Each writer checks after its own write, so of two
-        at the same time at least one sees the other.
-        """
-        known = {ref_of(one.obj).kind for one in (view.definition, view.replaced) if one} | {created["kind"]}
-        for api_version, kind in DEFINITION_KINDS.values():
-            if kind in known:
-                continue
-            other = self.cluster.get(api_version, kind, *address_of(created)[2:])
-            if other:
-                self._delete_exactly(created)
-                raise StaleView(f"{ref_of(other)} was created meanwhile")
+    def _other_definition(self, view: JobView, obj: Object) -> Object | None:
+        """A definition of the same name and another type that others have created since the view was read."""
+        known = {ref_of(one.obj).kind for one in (view.definition, view.replaced) if one} | {obj["kind"]}
+        others = (kind for kind in DEFINITION_KINDS.values() if kind[1] not in known)
+        return next((one for kind in others if (one := self.cluster.get(*kind, *address_of(obj)[2:]))), None)
 
     def _delete_definition(self, view: JobView, step: DeleteDefinition) -> JobView:
-        if step.definition.type is JobType.CONTINUOUS and JobType.CONTINUOUS not in view.runtime:
-            self._delete_left_service(step.definition)
+        type_ = step.definition.type
+        if type_ not in view.runtime:
+            if type_ not in view.excluded:
+                self._refuse_new_runtime(view, type_)
+            if type_ is JobType.CONTINUOUS:
+                self._delete_left_service(step.definition)
         self._delete_exactly(step.definition.obj)
         if view.replaced is step.definition:
             return replace(view, replaced=None)
         return replace(view, definition=view.replaced, replaced=None)
+
+    def _refuse_new_runtime(self, view: JobView, type_: JobType) -> None:
+        """Refuse to delete a definition whose runtime objects others have created since the view was read."""
+        main = self.cluster.get(*KINDS_OF[type_][0], view.key.name, view.key.namespace)
+        if main and _has_label(main, view.key):
+            raise StaleView(f"{ref_of(main)} was created meanwhile")
 
     def _write_status(self, view: JobView, step: WriteDefinitionStatus) -> JobView:
         obj, fields = step.definition.obj, to_record(step.status)
@@ -221,9 +230,9 @@ class StepWriter:
     def _own_service(self, key: JobKey, known: WrittenObject | None) -> Object | None:
         """The Service with the name of a job, if it belongs to the job."""
         service = self.cluster.get("v1", SERVICE, key.name, key.namespace)
-        meta = service["metadata"] if service else {}
-        is_own = (meta.get("labels") or {}).get(JOB_LABEL) == key.name
-        return service if is_own or (known and known.uid and known.uid == meta.get("uid")) else None
+        if service is None or _has_label(service, key):
+            return service
+        return service if known and known.uid and known.uid == service["metadata"].get("uid") else None
 
     def _delete_and_wait(self, live: Object) -> None:
         self.cluster.delete(*address_of(live), uid=live["metadata"].get("uid"), propagation="Foreground")
@@ -238,6 +247,11 @@ class StepWriter:
         self.cluster.delete(
             *address_of(live), uid=meta.get("uid"), resource_version=meta.get("resourceVersion")
         )
+
+
+def _has_label(obj: Object, key: JobKey) -> bool:
+    """Whether the store has created an object for a job."""
+    return mapping_of(obj["metadata"].get("labels")).get(JOB_LABEL) == key.name
 
 
 def _is_creation(step: Step) -> bool:

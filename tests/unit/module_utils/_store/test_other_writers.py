@@ -186,6 +186,42 @@ def test_many_refused_jobs_are_looked_at_once_more_together(cluster: MemoryClust
     assert len(cluster.requests) < 15
 
 
+def test_a_definition_that_its_creator_may_delete_again_is_not_written_by_others(
+    cluster: MemoryCluster,
+) -> None:
+    """Two users create a job of two types at once, and a third one knows only one of both."""
+    create_definition(cluster, job_of("web"))
+    third = changer(cluster, cluster)
+    create_definition(cluster, job_of("web", SCHEDULED))
+    created = cluster.get(*WEB_KIND, *reversed(WEB))
+    report = third.present(job_of("web", image="nginx:2"))
+    assert report.action is Action.REFUSED
+    assert "ScheduledJob shop/web has the same name" in report.message
+    assert cluster.get(*WEB_KIND, *reversed(WEB)) == created
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda one: one.present(job_of("web")), id="another type"),
+        pytest.param(lambda one: one.absent(WEB), id="absent"),
+    ],
+)
+def test_objects_that_others_create_while_a_job_is_read_are_not_left(
+    cluster: MemoryCluster, change: Callable[[JobChanger], ChangeReport]
+) -> None:
+    def create() -> None:
+        changer(cluster, cluster).present(job_of("web", SCHEDULED))
+
+    # The runtime objects are read before the definitions.
+    hook = once_at("list", DEFINITION_KINDS[SCHEDULED][1], create)
+    snapshot = read_snapshot(HookedCluster(cluster, before=hook))
+    assert (snapshot.definitions[WEB].type, snapshot.runtime) == (SCHEDULED, {})
+    assert change(JobChanger(cluster, snapshot, timeout=1)).changed
+    assert cluster.get("batch/v1", "CronJob", *reversed(WEB)) is None
+    assert cluster.get(*DEFINITION_KINDS[SCHEDULED], *reversed(WEB)) is None
+
+
 def test_a_deployment_that_others_recreate_before_its_restart_is_not_restarted(
     cluster: MemoryCluster,
 ) -> None:
