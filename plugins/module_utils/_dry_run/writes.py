@@ -165,6 +165,7 @@ class Write:
             new |= {"status": live["status"]} if "status" in live else {}
         new = self._completed(new)
         self._refuse_misfits(new, action, apply=False)
+        _leave_out_empty(new.get("metadata") or {})
         shapes = shapes_of(self.kind)
         owner = Manager(self.manager, UPDATE, self.kind.resource.api_version, subresource)
         change = change_between(live, new, shapes)
@@ -226,9 +227,7 @@ class Write:
         meta["managedFields"] = managed_fields_entries(
             owners, self.kind.resource.api_version, self.now, known, wrote
         )
-        for name in ("labels", "annotations", "finalizers", "ownerReferences", "managedFields"):
-            if not meta.get(name):
-                meta.pop(name, None)
+        _leave_out_empty(meta)
         self._refuse(validation_causes(new, live) if not self.kind.is_custom else (), ref_of(new), action)
         if message := refused_resize(new, live, self.lookup):
             full_message = f'{self.kind.qualified_plural} "{meta["name"]}" is forbidden: {message}'
@@ -314,6 +313,13 @@ def without_nulls(value: Any) -> Any:
     if isinstance(value, list):
         return [without_nulls(item) for item in value]
     return value
+
+
+def _leave_out_empty(meta: Object) -> None:
+    """Leave out the empty lists and mappings of an object's metadata, as the server stores none."""
+    for name in ("labels", "annotations", "finalizers", "ownerReferences", "managedFields"):
+        if not meta.get(name):
+            meta.pop(name, None)
 
 
 def _default(obj: Object) -> None:

@@ -422,6 +422,14 @@ class TestFewRights:
 
 
 class TestTheRest:
+    @pytest.mark.parametrize("name", ["labels", "annotations", "finalizers"])
+    def test_an_empty_field_of_the_metadata_is_nobodys(self, overlay: DryRunCluster, name: str) -> None:
+        first = overlay.patch("v1", "ConfigMap", "a", "default", {"data": {"x": "1"}})["metadata"]
+        empty: object = [] if name == "finalizers" else {}
+        second = overlay.patch("v1", "ConfigMap", "a", "default", {"metadata": {name: empty}})["metadata"]
+        assert second["managedFields"] == first["managedFields"]
+        assert name not in second
+
     def test_a_list_is_selected_from_what_is_here(self, overlay: DryRunCluster) -> None:
         overlay.patch("v1", "ConfigMap", "a", "default", {"metadata": {"labels": {"x": "1"}}})
         overlay.create(config_map("b"))
