@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -79,14 +80,17 @@ if IS_FULL:  # Each takes a quarter of a minute.
             release.prepare(copy, new, "2030-01-02")
 
     @pytest.fixture
-    def keyring(tmp_path: Path) -> Path:
+    def keyring() -> Iterator[Path]:
         """A folder of GnuPG with a key that only this test has, and its keyring as users import it."""
-        home = tmp_path / "gnupg"
-        home.mkdir(mode=0o700)
-        new_key = ("--passphrase", "", "--quick-generate-key", "release@example.com", "ed25519", "sign", "1d")
-        run(home, "gpg", "--batch", "--pinentry-mode", "loopback", *new_key, GNUPGHOME=str(home))
-        run(home, "gpg", "--batch", "--output", "kyma.gpg", "--export", GNUPGHOME=str(home))
-        return home
+        # In a short path: the agent's socket is in it, and the path of a socket has at most 107 characters.
+        with TemporaryDirectory(prefix="gpg-") as folder:
+            home = Path(folder)
+            new_key = ("--quick-generate-key", "release@example.com", "ed25519", "sign", "1d")
+            loopback = ("--pinentry-mode", "loopback", "--passphrase", "")
+            run(home, "gpg", "--batch", *loopback, *new_key, GNUPGHOME=folder)
+            run(home, "gpg", "--batch", "--output", "kyma.gpg", "--export", GNUPGHOME=folder)
+            yield home
+            run(home, "gpgconf", "--kill", "all", GNUPGHOME=folder)
 
     def test_a_signed_release_is_installed_and_another_one_is_refused(tmp_path: Path, keyring: Path) -> None:
         copy = copy_of_collection(tmp_path / "copy")

@@ -18,6 +18,7 @@ COMPATIBLE = {
     "BSD License": "BSD",
     "BSD-2-Clause": "BSD-2-Clause",
     "BSD-3-Clause": "BSD-3-Clause",
+    "GNU General Public License v3 or later (GPLv3+)": "GPL-3.0-or-later",
     "GPL-3.0-or-later": "GPL-3.0-or-later",
     "ISC": "ISC",
     "ISC License": "ISC",
