@@ -70,6 +70,8 @@ ON_OLDEST_KUBERNETES = (
 NOT_ON_OLDEST = "newer_versions or rulebook or containers"
 
 SUITES = (UNIT, INTEGRATION, FAULTS, CONTAINERS)
+LONGEST_FAULT_SECONDS = 3600
+"""Until a test of faults counts as hanging, where everything is tried."""
 
 
 def unit() -> Outcome:
@@ -224,9 +226,11 @@ def _faults(scope: str, seed: str, minutes: float, more: dict[str, str]) -> Outc
     variables = {"SEED": seed, "KYMA_FAULTS": scope, **more}
     # A fault mostly waits. With other suites there is room for two lanes of them.
     sharing = BY_FILE if scope == "few" else BY_TEST
-    outcome = run_pytest(
-        MAIN, FAULTS.name, FAULTS.arguments, variables=variables, sharing=sharing, minutes=minutes
-    )
+    arguments = list(FAULTS.arguments)
+    if scope == "whole":
+        # One test kills a deployment at each of its writes.
+        arguments += ["-o", f"faulthandler_timeout={LONGEST_FAULT_SECONDS}"]
+    outcome = run_pytest(MAIN, FAULTS.name, arguments, variables=variables, sharing=sharing, minutes=minutes)
     if not outcome.failed:
         return outcome
     return replace(outcome, note=f"the same again: make faults SEED={seed}")
