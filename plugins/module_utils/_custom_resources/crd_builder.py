@@ -47,11 +47,9 @@ def resource_definition(
         description: of the kind, for ``kubectl explain``.
         required: those of ``spec`` and ``status`` that an object must have.
     """
-    whole: dict[str, Any] = {"type": "object", "properties": schema}
+    whole = object_schema(required, **schema)
     if description:
         whole["description"] = description
-    if required:
-        whole["required"] = [*required]
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -91,25 +89,29 @@ def _printer_columns(columns: Iterable[Column], wide_columns: Iterable[Column] =
     return [*narrow, *({**column, "priority": 1} for column in wide)]
 
 
-def object_schema(**properties: Any) -> dict[str, Any]:
-    """The schema of an object with these properties."""
-    return {"type": "object", "properties": properties}
+def object_schema(required: Sequence[str] = (), /, **properties: Any) -> dict[str, Any]:
+    """The schema of an object.
+
+    Args:
+        required: the names of the properties that it must have.
+        properties: their schemas, by name.
+    """
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    return {**schema, "required": [*required]} if required else schema
 
 
 CONDITIONS_SCHEMA: dict[str, Any] = {
     "type": "array",
     "x-kubernetes-list-type": "map",
     "x-kubernetes-list-map-keys": ["type"],
-    "items": {
-        **object_schema(
-            type=STRING,
-            status=STRING,
-            reason=STRING,
-            message=STRING,
-            lastTransitionTime={"type": "string", "format": "date-time"},
-            observedGeneration=INTEGER,
-        ),
-        "required": ["type", "status"],
-    },
+    "items": object_schema(
+        ["type", "status"],
+        type=STRING,
+        status=STRING,
+        reason=STRING,
+        message=STRING,
+        lastTransitionTime={"type": "string", "format": "date-time"},
+        observedGeneration=INTEGER,
+    ),
 }
 """The schema of a status's ``conditions``."""

@@ -42,6 +42,7 @@ def _described(schema: dict[str, Any], text: str, **more: Any) -> dict[str, Any]
 _METHODS = ["one-to-one", "fan-out"]
 _OUTPUT_FILE = _described(
     object_schema(
+        ["name"],
         name=_described(STRING, "Name of the Secret, or the prefix of the names of its versions or parts."),
         versioned=_described(BOOLEAN, "Whether each new content becomes a new, immutable Secret NAME-vN."),
         persistenceMethod=_described(
@@ -57,7 +58,6 @@ _OUTPUT_FILE = _described(
         ),
     ),
     "What becomes of the file.",
-    required=["name"],
 )
 _OUTPUT = object_schema(
     **{
@@ -84,17 +84,18 @@ _OUTPUT = object_schema(
 )
 _SPEC = _described(
     object_schema(
+        ["trigger", "template"],
         trigger=_described(
             object_schema(
+                ["strategy"],
                 strategy=_described(
                     STRING,
                     "manual: does not run. now: runs, and becomes manual afterwards. once: runs one time, and"
                     " becomes done afterwards.",
                     enum=[str(one) for one in Strategy],
-                )
+                ),
             ),
             "When the errand runs.",
-            required=["strategy"],
         ),
         template=_described(OPEN, "Template of the Job, {metadata, spec}, like jobTemplate of a CronJob."),
         output=_described(_OUTPUT, "What becomes of the output."),
@@ -105,7 +106,6 @@ _SPEC = _described(
         ),
     ),
     "What the author wants.",
-    required=["trigger", "template"],
 )
 _OUTCOME = object_schema(
     succeeded=BOOLEAN, reason=STRING, message=STRING, exitCode=INTEGER, started=_TIME, finished=_TIME

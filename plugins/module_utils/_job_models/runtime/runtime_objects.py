@@ -77,9 +77,14 @@ def runtime_objects(job: CoreJob, release: int = 0) -> list[Object]:
     return list(objects.values())
 
 
+def has_job_label(obj: Object, name: str) -> bool:
+    """Whether an object has our label with the name of a job."""
+    return bool(mapping_of(obj["metadata"].get("labels")).get(JOB_LABEL) == name)
+
+
 def is_service_of(main: Object, service: Object) -> bool:
     """Whether a Service of a Deployment's name belongs to it: it has our label, or selects the pods."""
-    if mapping_of(service["metadata"].get("labels")).get(JOB_LABEL) == main["metadata"]["name"]:
+    if has_job_label(service, main["metadata"]["name"]):
         return True
     template = mapping_of(mapping_of(main.get("spec")).get("template"))
     labels = mapping_of(mapping_of(template.get("metadata")).get("labels"))

@@ -29,6 +29,7 @@ from .record_schema import API_VERSION, STORAGE_VERSION, known_record
 APPROVAL_KIND = "Approval"
 _DIGEST = "[0-9a-f]{64}"
 _SPEC = object_schema(
+    ["ring", "releaseDigest", "reason"],
     ring=STRING,
     releaseDigest={**STRING, "pattern": f"^{_DIGEST}$"},
     reason=STRING,
@@ -42,7 +43,7 @@ APPROVAL_DEFINITION = resource_definition(
     APPROVAL_KIND,
     APPROVALS,
     "kyap",
-    {"spec": {**_SPEC, "required": ["ring", "releaseDigest", "reason"]}},
+    {"spec": _SPEC},
     [
         ("Ring", "string", ".spec.ring"),
         ("User", "string", ".spec.user"),

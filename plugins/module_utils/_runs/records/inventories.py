@@ -29,44 +29,40 @@ from ..._objects.inventory.inventory_entry import InventoryEntry
 from .record_schema import API_VERSION, OWNER_LABEL, known_record
 from .record_writer import apply_record
 
-_ENTRY_SCHEMA = {
-    **object_schema(
-        apiVersion=STRING,
-        kind=STRING,
-        namespace=STRING,
-        name=STRING,
-        uid=STRING,
-        resourceVersion=STRING,
-        own=STRING,
-        others=STRING,
-        touched=STRING,
-        intent=STRING,
-        dropped=BOOLEAN,
-        finished=STRING,
-        madeBy=STRING,
-        ceded=STRINGS,
-        added=STRINGS,
-    ),
-    "required": ["apiVersion", "kind", "name"],
-}
+_ENTRY_SCHEMA = object_schema(
+    ["apiVersion", "kind", "name"],
+    apiVersion=STRING,
+    kind=STRING,
+    namespace=STRING,
+    name=STRING,
+    uid=STRING,
+    resourceVersion=STRING,
+    own=STRING,
+    others=STRING,
+    touched=STRING,
+    intent=STRING,
+    dropped=BOOLEAN,
+    finished=STRING,
+    madeBy=STRING,
+    ceded=STRINGS,
+    added=STRINGS,
+)
 INVENTORY_DEFINITION = resource_definition(
     "Inventory",
     "inventories",
     "kyinv",
     {
-        "spec": {
-            **object_schema(
-                owner=STRING,
-                ownerKind=STRING,
-                namespace=STRING,
-                digest=STRING,
-                details=OPEN,
-                part=INTEGER,
-                parts=INTEGER,
-                objects={"type": "array", "items": _ENTRY_SCHEMA},
-            ),
-            "required": ["owner", "ownerKind"],
-        }
+        "spec": object_schema(
+            ["owner", "ownerKind"],
+            owner=STRING,
+            ownerKind=STRING,
+            namespace=STRING,
+            digest=STRING,
+            details=OPEN,
+            part=INTEGER,
+            parts=INTEGER,
+            objects={"type": "array", "items": _ENTRY_SCHEMA},
+        )
     },
     [
         ("Kind", "string", ".spec.ownerKind"),

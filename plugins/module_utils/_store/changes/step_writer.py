@@ -13,7 +13,7 @@ from ..._cluster.exact_patch import patch_exactly
 from ..._errors import LifecycleError
 from ..._job_models.core_job import JobKey, JobType
 from ..._job_models.runtime.patches import merge_patch
-from ..._job_models.runtime.runtime_objects import JOB_LABEL, KINDS_OF, SERVICE
+from ..._job_models.runtime.runtime_objects import KINDS_OF, SERVICE, has_job_label
 from ..._job_models.storage.definition import (
     DEFINITION_KINDS,
     StoredDefinition,
@@ -21,7 +21,6 @@ from ..._job_models.storage.definition import (
     read_definition,
 )
 from ..._job_models.storage.stored_status import WrittenObject
-from ..._loose_json import mapping_of
 from ..._objects.apply.refusals import is_immutable
 from ..._record_codec import to_record
 from ..job_state import run_outcome
@@ -116,7 +115,7 @@ class StepWriter:
                 self._delete_exactly(answer)
                 raise StaleView(f"{ref_of(other)} was created meanwhile")
         else:
-            # Whoever has created it may delete it again. A write by others would prevent that.
+            # Its creator deletes it if there is another definition. A change of it would prevent that.
             if not existing.status.objects and (other := self._other_definition(view, existing.obj)):
                 raise StaleView(f"{ref_of(other)} was created meanwhile")
             answer = patch_exactly(self.cluster, existing.obj, merge_patch(existing.obj, obj))
@@ -152,7 +151,7 @@ class StepWriter:
     def _refuse_new_runtime(self, view: JobView, type_: JobType) -> None:
         """Refuse to delete a definition whose runtime objects others have created since the view was read."""
         main = self.cluster.get(*KINDS_OF[type_][0], view.key.name, view.key.namespace)
-        if main and _has_label(main, view.key):
+        if main and has_job_label(main, view.key.name):
             raise StaleView(f"{ref_of(main)} was created meanwhile")
 
     def _write_status(self, view: JobView, step: WriteDefinitionStatus) -> JobView:
@@ -230,7 +229,7 @@ class StepWriter:
     def _own_service(self, key: JobKey, known: WrittenObject | None) -> Object | None:
         """The Service with the name of a job, if it belongs to the job."""
         service = self.cluster.get("v1", SERVICE, key.name, key.namespace)
-        if service is None or _has_label(service, key):
+        if service is None or has_job_label(service, key.name):
             return service
         return service if known and known.uid and known.uid == service["metadata"].get("uid") else None
 
@@ -247,11 +246,6 @@ class StepWriter:
         self.cluster.delete(
             *address_of(live), uid=meta.get("uid"), resource_version=meta.get("resourceVersion")
         )
-
-
-def _has_label(obj: Object, key: JobKey) -> bool:
-    """Whether the store has created an object for a job."""
-    return mapping_of(obj["metadata"].get("labels")).get(JOB_LABEL) == key.name
 
 
 def _is_creation(step: Step) -> bool:
