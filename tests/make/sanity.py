@@ -94,7 +94,8 @@ def _with(
     """
     if environment is None:
         return not_at_hand(f"no Python here runs ansible-core {core}")
-    with timed(f"`{' '.join(('ansible-test sanity', *options))}` in .build/{environment.name}"):
+    what = " ".join(("ansible-test sanity", *options))
+    with timed(f"`{what}` in .build/{environment.name}"):
         command: Sequence[str | Path] = (
             environment.bin / "ansible-test",
             "sanity",
@@ -105,8 +106,7 @@ def _with(
         code, printed = read(command, env=_variables(environment), cwd=content.COPY)
     print(*(line for line in printed.splitlines() if not PIP.match(line)), sep="\n  ", flush=True)
     if code and may_lack and NOT_INSTALLED in printed:
-        needed = " ".join(("ansible-test sanity", *options))
-        return not_at_hand(f"what `{needed}` of ansible-core {core} needs can't be installed here")
+        return not_at_hand(f"what `{what}` of ansible-core {core} needs can't be installed here")
     if code:
         return failed(f"ansible-test sanity in .build/{environment.name} has findings")
     if NOTHING_SEEN in printed:

@@ -145,7 +145,7 @@ def _unit_on_candidate() -> Outcome:
     outcome = _unit(candidate, UNIT.folders)
     if not outcome.failed:
         return outcome
-    # Nobody is promised that version: what it breaks is named on the page.
+    # The collection does not support that version yet. The page names what fails.
     known = f"{outcome.failed} unit tests fail on {core}, a release candidate that is not supported yet"
     return replace(outcome, failed=0, note=known, left_out=known)
 
@@ -232,10 +232,9 @@ def _faults(scope: str, seed: str, minutes: float, more: dict[str, str]) -> Outc
     variables = {"SEED": seed, "KYMA_FAULTS": scope, **more}
     # A fault mostly waits. With other suites there is room for two lanes of them.
     sharing = BY_FILE if scope == "few" else BY_TEST
-    arguments = list(FAULTS.arguments)
-    if scope == "whole":
-        # One test kills a deployment at each of its writes.
-        arguments += ["-o", f"faulthandler_timeout={LONGEST_FAULT_SECONDS}"]
+    # With all faults, one test kills a deployment at each of its writes.
+    limit = ("-o", f"faulthandler_timeout={LONGEST_FAULT_SECONDS}") if scope == "whole" else ()
+    arguments = (*FAULTS.arguments, *limit)
     outcome = run_pytest(MAIN, FAULTS.name, arguments, variables=variables, sharing=sharing, minutes=minutes)
     if not outcome.failed:
         return outcome

@@ -144,7 +144,9 @@ def test_the_newest_run_of_a_scheduled_job_is_followed_and_its_failure_shown() -
     store.end(3)
     store.cluster.create(run_of(cron_job, 3))
     assert not store.follow(20).is_success
-    log = store.logs().failures()[KEY]
+    failures = store.logs().failures()
+    assert failures.keys() == {KEY}
+    log = failures[KEY]
     assert (log.pod.startswith("backup-3-"), log.lines) == (True, ("login ***", "working"))
 
 
@@ -178,7 +180,9 @@ def test_without_a_right_it_says_which_is_missing(verb: str, kind: str, why: str
     for _tick in range(4):
         store.tick()
     store.cluster.fail_when(lambda one: (one.verb, one.ref.kind) == (verb, kind), FORBIDDEN)
-    log = store.logs().failures()[KEY]
+    failures = store.logs().failures()
+    assert failures.keys() == {KEY}
+    log = failures[KEY]
     assert log.lines == ()
     assert why in log.message()
 
