@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -41,12 +43,28 @@ def test_elsewhere_a_line_is_printed_once_a_minute() -> None:
     assert out.getvalue().splitlines() == [f"{minute * 60} s" for minute in range(1, 10)]
 
 
-def test_a_compiler_s_progress_is_no_page_of_lines(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+class Watched(io.StringIO):
+    """An output that leaves a file when something is written."""
+
+    def __init__(self, written: Path) -> None:
+        super().__init__()
+        self._written = written
+
+    def write(self, text: str) -> int:
+        self._written.touch()
+        return super().write(text)
+
+
+def test_a_compiler_s_progress_is_no_page_of_lines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    shown = tmp_path / "shown"
+    out = Watched(shown)
+    monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(command, "HEARTBEAT_SECONDS", 0.001)
-    command.watched("kubernetes", [sys.executable, "-c", "for i in range(1000): print(i, flush=True)"])
-    assert capsys.readouterr().out == ""
+    prints = "for i in range(1000): print(i, flush=True)"
+    command.watched("kubernetes", [sys.executable, "-c", prints])
+    assert out.getvalue() == ""
     monkeypatch.setattr(console, "PLAIN_SECONDS", 0.0)
-    command.watched("kubernetes", [sys.executable, "-c", "for i in range(1000): print(i, flush=True)"])
-    assert capsys.readouterr().out.startswith("  kubernetes: 0 s, ")
+    # However slow the machine is, it doesn't end before its progress was shown.
+    waits = f"import os, time\nfor _ in range(3000): os.path.exists({str(shown)!r}) or time.sleep(0.01)"
+    command.watched("kubernetes", [sys.executable, "-c", f"{prints}\n{waits}"])
+    assert re.match(r"  kubernetes: \d+ s, \d+ steps, at \d*\n", out.getvalue())
