@@ -113,8 +113,13 @@ def without() -> Environment:
 
 def _with_python(core: Core, python: interpreters.Version, name: str) -> Environment:
     environment = Environment(name)
-    environment.provide(f"core-{core.version}.txt", base=interpreters.installed()[python])
+    environment.provide(*requirements_of(core), base=interpreters.installed()[python])
     return environment
+
+
+def requirements_of(core: Core) -> tuple[str, ...]:
+    """Return the requirements files of a version; the newest is pinned where the main environment is."""
+    return ("run.txt", "unit.txt") if core == SUPPORTED[-1] else (f"core-{core.version}.txt",)
 
 
 def _shown(python: interpreters.Version) -> str:
