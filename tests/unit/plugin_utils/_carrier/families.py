@@ -16,16 +16,19 @@ from pathlib import Path
 SLEEP = "[time.sleep(0.1) for _turn in range(600)]"
 
 
-def begin(code: str, *arguments: Path) -> subprocess.Popen[str]:
-    """A process that runs some code, once that has printed that it has begun."""
+def begin(code: str, *arguments: Path) -> subprocess.Popen[bytes]:
+    """A process that runs some code, once that has printed that it has begun.
+
+    Its output is not buffered here: `communicate` would lose what a buffer has read ahead of the first line.
+    """
     process = subprocess.Popen(
         [sys.executable, "-c", code, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
+        bufsize=0,
     )
     assert process.stdout
-    assert process.stdout.readline() == "begun\n"
+    assert process.stdout.readline() == b"begun\n"
     return process
 
 

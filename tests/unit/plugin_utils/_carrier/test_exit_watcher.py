@@ -47,7 +47,7 @@ print("begun", flush=True)
 """
 
 
-def family(folder: Path, then: str, *, working: float = 0.0) -> subprocess.Popen[str]:
+def family(folder: Path, then: str, *, working: float = 0.0) -> subprocess.Popen[bytes]:
     """A process with a worker that begins something, and another that works; ``then`` it does that."""
     return begin(FAMILY.format(then=then, working=working), folder)
 
@@ -68,7 +68,7 @@ def test_the_work_is_done_after_any_end_of_the_main_process(tmp_path: Path, numb
 def test_the_main_process_reports_the_work_at_its_exit(tmp_path: Path) -> None:
     process = family(tmp_path, "sys.exit(99)")
     printed, _none = process.communicate(timeout=60)
-    assert (process.returncode, printed) == (99, "it was done\n")
+    assert (process.returncode, printed) == (99, b"it was done\n")
 
 
 def test_the_work_waits_for_all_other_processes(tmp_path: Path) -> None:
@@ -83,5 +83,5 @@ def test_nothing_is_done_where_nothing_was_left_undone(tmp_path: Path) -> None:
     then = "(folder / 'note').write_text('ended'); (folder / 'note').unlink()"
     process = family(tmp_path, then)
     printed, _none = process.communicate(timeout=60)
-    assert (process.returncode, printed) == (0, "")
+    assert (process.returncode, printed) == (0, b"")
     assert not (tmp_path / "done").exists()

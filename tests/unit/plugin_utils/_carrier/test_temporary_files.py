@@ -61,7 +61,7 @@ else:
 
 def family(
     folder: Path, then: str = "wait", *, working: float = 0.0, late: float = 0.0
-) -> subprocess.Popen[str]:
+) -> subprocess.Popen[bytes]:
     """A process with a worker that has a folder removed, and another that works and needs it.
 
     Args:
@@ -108,4 +108,4 @@ def test_the_folder_is_removed_if_the_group_of_the_worker_is_ended(tmp_path: Pat
 def test_a_folder_that_is_already_removed_is_not_reported(tmp_path: Path) -> None:
     process = family(tmp_path / "folder", "return")
     printed, _none = process.communicate(timeout=60)
-    assert (process.returncode, printed) == (0, "")
+    assert (process.returncode, printed) == (0, b"")
