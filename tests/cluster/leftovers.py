@@ -17,7 +17,7 @@ from typing import Any
 
 from . import packages
 from .command import output
-from .procfs import stat_of
+from .procfs import is_running
 
 PROGRAMS = ("dockerd", "containerd", "containerd-shim-runc-v2")
 
@@ -70,7 +70,7 @@ def _containers(run: Path) -> list[int]:
     """Return the first process of every container: its end ends the whole container."""
     files = run.glob("containerd/daemon/io.containerd.runtime.v2.task/*/*/init.pid")
     pids = [int(file.read_text(encoding="utf-8")) for file in files]
-    return [pid for pid in pids if Path(f"/proc/{pid}").exists() and _state(pid) != "Z"]
+    return [pid for pid in pids if is_running(pid)]
 
 
 def _processes(text: str) -> list[int]:
@@ -84,9 +84,3 @@ def _processes(text: str) -> list[int]:
             if f"{text}/" in arguments and program.rpartition("/")[2] in PROGRAMS:
                 pids.append(int(entry.name))
     return pids
-
-
-def _state(pid: int) -> str:
-    with suppress(OSError):
-        return stat_of(pid)[0]
-    return "Z"

@@ -17,3 +17,11 @@ def stat_of(pid: int) -> list[str]:
     stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     # After the name in parentheses, which may hold anything.
     return stat.rpartition(")")[2].split()
+
+
+def is_running(pid: int) -> bool:
+    """Whether there is such a process and it has not ended; one whose exit code nobody has read yet has."""
+    try:
+        return stat_of(pid)[0] != "Z"
+    except OSError:
+        return False

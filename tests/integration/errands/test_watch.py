@@ -38,6 +38,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_le
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from tests.cluster import ports
+from tests.cluster.procfs import is_running
 from tests.support.audit import Request
 from tests.support.eventually import eventually
 from tests.support.extent import cases
@@ -188,7 +189,7 @@ def test_an_engine_ends_well_though_the_main_process_of_ansible_was_killed(
     left = descendants(engine.process.pid)
     os.kill(engine.process.pid, signal.SIGKILL)
     eventually(lambda: holder(own_cluster) == "", 20)
-    eventually(lambda: not [pid for pid in left if Path(f"/proc/{pid}/cmdline").exists()], 20)
+    eventually(lambda: not [pid for pid in left if is_running(pid)], 20)
 
 
 def test_a_second_one_stands_by_and_takes_over_from_one_that_was_killed(

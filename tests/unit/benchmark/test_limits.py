@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from tests.benchmark.names import CASES, FIRST, HELM, OURS, UNCHANGED
 from tests.benchmark.running import Cluster, Place, TooLong
 from tests.benchmark.tools.tool import Samples, Tool
 from tests.benchmark.workload import Workload
+from tests.cluster.procfs import is_running
 from tests.support.eventually import eventually
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="what is used is found out on Linux only")
@@ -46,20 +46,12 @@ def cluster(tmp_path: Path) -> Cluster:
     return Cluster(tmp_path / "kubeconfig", tmp_path / "audit.log")
 
 
-def is_there(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    return "Z" not in Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-
-
 def test_a_command_over_its_limit_is_ended_with_its_child_processes(place: Place, cluster: Cluster) -> None:
     with pytest.raises(TooLong, match="longer than the 2 s") as raised, place.within(2):
         place.run([sys.executable, "-c", SLEEPS], cluster)
     assert raised.value.limit == 2
     child = int((place.folder / "child").read_text())
-    eventually(lambda: not is_there(child))
+    eventually(lambda: not is_running(child))
 
 
 def test_several_commands_have_one_time_together(place: Place, cluster: Cluster) -> None:

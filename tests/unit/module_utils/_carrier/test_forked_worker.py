@@ -24,6 +24,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.stop_cause
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress, report_step
 
+from tests.cluster.procfs import is_running
+
 Cancelled = Callable[[], bool]
 
 
@@ -161,9 +163,7 @@ def test_a_worker_that_does_not_outlive_its_parent_ends_with_it(tmp_path: Path) 
         run_in_forked_worker(work, show=lambda _line: os._exit(0), outlives_parent=False)
     os.waitpid(ansible, 0)
     worker = int(begun.read_text())
-    wait_for(
-        lambda: not Path(f"/proc/{worker}/stat").exists() or " Z " in Path(f"/proc/{worker}/stat").read_text()
-    )
+    wait_for(lambda: not is_running(worker))
     assert not lives.exists()
 
 

@@ -24,6 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.programs i
     run_program,
 )
 
+from tests.cluster.procfs import is_running
 from tests.support.eventually import eventually
 from tests.unit.conftest import Write
 
@@ -35,16 +36,9 @@ def script(tmp_path: Path, text: str) -> list[str]:
     return [str(path), str(tmp_path / "child")]
 
 
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 def ends(pid: int) -> bool:
     """Wait until a process has ended."""
-    return eventually(lambda: not is_alive(pid))
+    return eventually(lambda: not is_running(pid))
 
 
 CHILD = 'sleep 1e6 & echo $! > "$1"\n'

@@ -26,6 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.ring_check
     find_check,
 )
 
+from tests.cluster.procfs import is_running
 from tests.support.eventually import eventually
 
 QUESTION = {"ring": "rest", "release_digest": "ab", "version": "2.12", "clusters": []}
@@ -83,15 +84,7 @@ def test_a_check_that_takes_too_long_is_killed_with_its_children(
     verdict = ask_check(path, QUESTION, seconds=1)
     assert (verdict.state, "more than 1 s" in verdict.line) == ("failed", True)
     child = int((tmp_path / "child").read_text())
-    assert eventually(lambda: not Path(f"/proc/{child}/cmdline").is_file() or not _command(child))
-
-
-def _command(pid: int) -> bytes:
-    """The command of a process; empty if it has ended."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return b""
+    assert eventually(lambda: not is_running(child))
 
 
 def test_a_check_that_leaves_a_process_behind_answers_at_once(check: Callable[[str], str]) -> None:
