@@ -52,13 +52,13 @@ class AuditLog:
 
     @contextmanager
     def recorded(self) -> Iterator[list[Request]]:
-        """A list that holds, after the block, the requests within it."""
+        """A list that holds, after the block, the requests within it; none that is just being written."""
         requests: list[Request] = []
         start = self._path.stat().st_size if self._path.exists() else 0
         yield requests
         with self._path.open("rb") as file:
             file.seek(start)
-            requests += [_request(line) for line in file]
+            requests += [_request(line) for line in file if line.endswith(b"\n")]
 
 
 def _request(line: bytes) -> Request:

@@ -96,6 +96,8 @@ class ModuleOperator:
     most_at_once: int = 0
     refusals: list[str] = field(default_factory=list)
     _stop: threading.Event = field(default_factory=threading.Event)
+    _caring: threading.Lock = field(default_factory=threading.Lock)
+    """Held while it reconciles."""
     _pods: dict[str, str] = field(default_factory=dict)
     """The namespace of each ready pod, by uid."""
     _connections: dict[str, Cluster] = field(default_factory=dict)
@@ -125,13 +127,17 @@ class ModuleOperator:
     def care(self) -> None:
         """Reconcile while it runs, until the end."""
         while not self._stop.wait(POLL_SECONDS):
-            for namespace in self.namespaces:
-                for kind in self.program.kinds:
-                    try:
-                        self._reconcile(self._connect("" if kind.beyond_role else namespace), kind)
-                    except ClusterError as refusal:
-                        if str(refusal) not in self.refusals:
-                            self.refusals.append(str(refusal))
+            with self._caring:
+                for namespace in self.namespaces:
+                    self._care_in(namespace)
+
+    def _care_in(self, namespace: str) -> None:
+        for kind in self.program.kinds:
+            try:
+                self._reconcile(self._connect("" if kind.beyond_role else namespace), kind)
+            except ClusterError as refusal:
+                if str(refusal) not in self.refusals:
+                    self.refusals.append(str(refusal))
 
     def stop(self) -> None:
         """End the threads."""
@@ -155,7 +161,9 @@ class ModuleOperator:
             self._pods[uid] = pod["metadata"]["namespace"]
         else:
             self._pods.pop(uid, None)
-        self.namespaces = frozenset(self._pods.values())
+        # Once it doesn't run, it is no longer at work either.
+        with self._caring:
+            self.namespaces = frozenset(self._pods.values())
         self.most_at_once = max(self.most_at_once, len(self.namespaces))
 
     def _connect(self, namespace: str = "") -> Cluster:

@@ -91,7 +91,7 @@ class StartedEngine:
     @property
     def text(self) -> str:
         """What it has printed so far."""
-        return self._output.read_text()
+        return self._output.read_text(errors="replace")
 
     def until(self, text: str, seconds: float = START_SECONDS) -> None:
         """Wait until it has printed a text."""

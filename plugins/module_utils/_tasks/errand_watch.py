@@ -81,7 +81,10 @@ def _engine_options(task: Task) -> EngineOptions:
 
 
 class _Reports:
-    """Reports outcomes and the engine's activity, and counts outcomes. Usable from several threads."""
+    """Reports outcomes and the engine's activity, and counts outcomes. Usable from several threads.
+
+    What is shown is in the log already.
+    """
 
     def __init__(self, task: Task, write_log: WriteLine) -> None:
         self._progress = task.progress
@@ -90,15 +93,15 @@ class _Reports:
         self.counts: Counter[str] = Counter()
 
     def engine(self, state: str, text: str) -> None:
-        self._progress(ENGINE, state, text)
         self._write_log({"subject": ENGINE, "state": state, "message": text})
+        self._progress(ENGINE, state, text)
 
     def outcome(self, outcome: Outcome) -> None:
         with self._lock:
             self.counts[outcome["state"]] += 1
         subject = f"Errand {outcome['namespace']}/{outcome['name']}"
-        self._progress(subject, outcome["state"], outcome_detail(outcome, timestamp()))
         self._write_log({"subject": "errand", **outcome})
+        self._progress(subject, outcome["state"], outcome_detail(outcome, timestamp()))
 
 
 def outcome_detail(outcome: Outcome, when: str = "") -> str:

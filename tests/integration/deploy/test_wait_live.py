@@ -134,7 +134,7 @@ def test_a_cancellation_is_noticed(live_cluster: LiveCluster, namespace: str) ->
     timer.start()
     started = time.monotonic()
     assert waited(live_cluster, [answer], cancelled=cancelled.is_set).ended == "cancelled"
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 20
 
 
 def test_a_rollout_past_its_deadline_fails_at_once_and_is_explained(

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.control_plane
 
 API = "lifecycle.kyma-project.io/v1alpha1"
 GRACE = 6
-READY_AFTER = {"one": "4s", "two": "16s", "three": "", "four": ""}
+READY_AFTER = {"one": "1s", "two": "16s", "three": "", "four": ""}
 """Two are worked on at once. The first is ready within the grace, the second is not."""
 BOTH_SLOW = {**READY_AFTER, "one": "30s", "two": "30s"}
 """Neither is ready within the grace, also where it takes some seconds until the work learns of it."""
@@ -109,7 +109,7 @@ class Scenario:
 
     def processes(self) -> list[str]:
         """What is still at work of the last deployment; async_wrapper takes five seconds to tidy up."""
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while (command_lines := list(_processes_of(self.playbook.folder))) and time.monotonic() < end:
             time.sleep(0.2)
         return command_lines

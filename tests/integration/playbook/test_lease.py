@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -257,7 +258,8 @@ def test_a_run_that_stands_still_is_taken_over_and_writes_no_more(deployers: Dep
 
     def wake() -> None:
         while stopped:
-            os.kill(stopped.pop(), signal.SIGCONT)
+            with suppress(ProcessLookupError):
+                os.kill(stopped.pop(), signal.SIGCONT)
 
     def of_bob(line: str, _running: Running) -> None:
         if wakes == "at work" and "running" in line and "global/later" in line:
@@ -267,7 +269,8 @@ def test_a_run_that_stands_still_is_taken_over_and_writes_no_more(deployers: Dep
         if "running" in line and "global/slow" in line and not second:
             stopped.extend(processes_of(alice))
             for process in stopped:
-                os.kill(process, signal.SIGSTOP)
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGSTOP)
             try:
                 second.append(deployers.deploy(1, watch=of_bob))
                 assert bool(stopped) == (wakes == "afterwards")

@@ -46,7 +46,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     not_needed,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.helm import explain_helm_error
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.driver import FakeMaterials, deployer, release
@@ -73,6 +73,7 @@ def assert_fit(shown: object) -> None:
     assert len(text) <= LONGEST_LINE + ROOM
 
 
+@settings(deadline=None)
 @given(st.text(), st.integers(40, 200))
 def test_a_foreign_text_becomes_one_printable_line_of_bounded_length(text: str, longest: int) -> None:
     line = one_line(text * 20, longest)

@@ -84,9 +84,15 @@ def test_a_retry_gives_up_if_its_delay_is_longer_than_the_time_that_is_left() ->
 
 
 def test_a_cancellation_wakes_it_from_its_delay() -> None:
-    observer, flaky = Observer(), Flaky(99)
+    observer = Observer()
     timer = threading.Timer(0.1, observer.stop.set)
-    timer.start()
+
+    def error() -> Exception:
+        if len(flaky.calls) == 1:
+            timer.start()
+        return MigrationError("not yet")
+
+    flaky = Flaky(99, error)
     outcome = retried(flaky, observer, timeout=2 * FOREVER, delay=FOREVER)
     timer.join()
     # What was begun may be tried once more, as it may be all that is missing.

@@ -66,7 +66,7 @@ class Labels(Migration):
     component = "logging"
     phase = Phase.PRE
     keep = "it is for a test"
-    timeout = 0.5
+    timeout = 2.0
 
     def check(self, ctx: Context) -> Verdict:
         namespace = ctx.cluster.get("v1", "Namespace", "kube-public") or {}

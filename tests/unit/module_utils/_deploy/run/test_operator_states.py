@@ -67,7 +67,9 @@ def kyma(version: str = "2.9") -> Any:
 
 
 def test_an_error_is_waited_for_and_ends() -> None:
-    cluster = reporting({"state": "Processing"}, {"state": "Error", "description": "a"}, {"state": "Ready"})
+    states = {"state": "Processing"}, {"state": "Error", "description": "a"}, {"state": "Ready"}
+    # Each must be seen, also where the wait is late to look.
+    cluster = reporting(*states, seconds=0.5)
     someone = deployer(kyma(), cluster=cluster)
     assert someone.deploy()["state"] == "succeeded"
     progress = " ".join(detail for _subject, state, detail in someone.reports if state == "waiting")

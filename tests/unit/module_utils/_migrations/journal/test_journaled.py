@@ -65,7 +65,7 @@ def test_a_migration_that_was_given_up_while_it_journaled_writes_no_more() -> No
 
     reached, go_on = threading.Event(), threading.Event()
     cluster = MemoryCluster()
-    [outcome] = run_migrations([migration("one", timeout=0.3)], setting(cluster, journal=Slow()))
+    [outcome] = run_migrations([migration("one", timeout=2)], setting(cluster, journal=Slow()))
     assert outcome.state == "timeout"
     assert reached.is_set()
     go_on.set()

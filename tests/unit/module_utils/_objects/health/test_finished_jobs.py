@@ -84,7 +84,7 @@ def waited_for(monkeypatch: pytest.MonkeyPatch, how: str, ttl: int | None = 0) -
             event(cluster, how)
         cluster.delete("batch/v1", "Job", "a", "ns")
 
-    timer = threading.Timer(0.2 if how in ("Complete", "Failed") else 0.0, go)
+    timer = threading.Timer(1.0 if how in ("Complete", "Failed") else 0.0, go)
     if how in ("Complete", "Failed"):
         timer.start()
     else:

@@ -473,7 +473,7 @@ def test_a_refusal_that_lasts_fails(stage: Stage, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_refusal_that_passes_does_not_fail(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workloads, "REFUSED_PODS_FAIL_AFTER", 0.4)
+    monkeypatch.setattr(workloads, "REFUSED_PODS_FAIL_AFTER", 60.0)
     answers = stage.applied(deployment("a"))
     stage.set_status(answers[0], saying(answers[0], "ReplicaFailure", "True", "FailedCreate"))
     with after(0.2, lambda: stage.set_status(answers[0], complete(answers[0]))):
