@@ -64,10 +64,10 @@ def fails(_on_outcome: Any, _cancelled: Callable[[], bool]) -> None:
     raise RuntimeError("the lease can't be had")
 
 
-def events_of(count: int, seconds: float = 5.0, **args: Any) -> list[dict[str, Any]]:
+def events_of(count: int, seconds: float = 60.0, **args: Any) -> list[dict[str, Any]]:
     """Run the source until it has put so many events, and cancel it as ansible-rulebook does."""
     source = runpy.run_path(str(SOURCE))
-    source["main"].__globals__.update(RETRY_SECONDS=0.05, CLOSE_SECONDS=1.0)
+    source["main"].__globals__.update(RETRY_SECONDS=0.05, CLOSE_SECONDS=60.0)
 
     async def rulebook() -> list[dict[str, Any]]:
         queue: asyncio.Queue[dict[str, Any]] = asyncio.Queue(1)

@@ -127,13 +127,13 @@ def given(folder: Path, *names: str) -> Arguments:
 def test_a_component_gets_the_time_that_its_release_gives_it(worker: type[Worker], folder: Path) -> None:
     result = worker().carry(given(folder, "first", "second"), {})
     rest = PACKED_TIME[worker] + GRACE + 30
-    assert result["before"] == pytest.approx(4 * HOUR + rest, abs=5)
-    assert result["limit"] == pytest.approx(4 * 5 * HOUR + 4 * 600 + rest, abs=5)
+    assert result["before"] == pytest.approx(4 * HOUR + rest, abs=60)
+    assert result["limit"] == pytest.approx(4 * 5 * HOUR + 4 * 600 + rest, abs=60)
 
 
 def test_the_time_of_other_components_does_not_count(worker: type[Worker], folder: Path) -> None:
     result = worker().carry(given(folder, "second"), {})
-    assert result["limit"] == pytest.approx(result["before"], abs=5)
+    assert result["limit"] == pytest.approx(result["before"], abs=60)
 
 
 @pytest.fixture
@@ -147,19 +147,19 @@ def migrating(tmp_path: Path) -> dict[str, str]:
 def test_migrations_get_the_time_that_they_say_they_may_take(folder: Path, migrating: dict[str, str]) -> None:
     result = Worker().carry(given(folder, "first"), migrating)
     steps = 3 * (6 + 2) * HOUR
-    assert result["limit"] == pytest.approx(4 * 5 * HOUR + steps + GRACE + 30, abs=5)
+    assert result["limit"] == pytest.approx(4 * 5 * HOUR + steps + GRACE + 30, abs=60)
 
 
 def test_the_time_of_skipped_migrations_does_not_count(folder: Path, migrating: dict[str, str]) -> None:
     arguments = given(folder, "first")
     arguments.params["skip_migrations"] = ["first/moves-much"]
     limit = Worker().carry(arguments, migrating)["limit"]
-    assert limit == pytest.approx(4 * 5 * HOUR + 3 * 2 * HOUR + GRACE + 30, abs=5)
+    assert limit == pytest.approx(4 * 5 * HOUR + 3 * 2 * HOUR + GRACE + 30, abs=60)
 
 
 def test_one_that_may_take_for_ever_has_a_year(folder: Path, migrating: dict[str, str]) -> None:
     limit = Worker().carry(given(folder, "second"), migrating)["limit"]
-    assert limit == pytest.approx(3 * 365 * 24 * HOUR + 4 * HOUR + GRACE + 30, abs=5)
+    assert limit == pytest.approx(3 * 365 * 24 * HOUR + 4 * HOUR + GRACE + 30, abs=60)
 
 
 def test_shipped_migrations_are_not_loaded_here_for_their_time(
@@ -167,11 +167,11 @@ def test_shipped_migrations_are_not_loaded_here_for_their_time(
 ) -> None:
     Path(migrating["playbook_dir"], "kyma_migrations", "only_there.py").write_text("import only_there")
     limit = Shipped().carry(given(folder, "first"), migrating)["limit"]
-    assert limit == pytest.approx(4 * 5 * HOUR + SHIPPED_MIGRATIONS_SECONDS + GRACE + 30, abs=5)
+    assert limit == pytest.approx(4 * 5 * HOUR + SHIPPED_MIGRATIONS_SECONDS + GRACE + 30, abs=60)
 
 
 def test_a_limit_of_the_users_own_stays(worker: type[Worker], folder: Path) -> None:
-    assert worker(chosen=100).carry(given(folder, "first"), {})["limit"] == pytest.approx(100, abs=5)
+    assert worker(chosen=100).carry(given(folder, "first"), {})["limit"] == pytest.approx(100, abs=30)
 
 
 def test_a_limit_of_the_users_own_stays_without_polling(folder: Path) -> None:

@@ -486,7 +486,7 @@ def note_queue(_ctx: Context) -> None:
 
 def works_on(ctx: Context) -> None:
     STOP.clear()
-    threading.Thread(target=STOP.wait, args=(1,), daemon=True).start()
+    threading.Thread(target=STOP.wait, args=(60,), daemon=True).start()
     paint(ctx)
 
 

@@ -291,10 +291,8 @@ def test_an_endless_wait_in_memory_is_reported_at_once() -> None:
 
 
 def test_a_migration_that_hangs_is_given_up() -> None:
-    with pytest.raises(
-        Disproved, match=r"it hangs: it did not end within 0\.2 s, and was given up"
-    ) as caught:
-        assert_migration(bad.Hangs, BEFORE, AFTER, seconds=0.2)
+    with pytest.raises(Disproved, match=r"it hangs: it did not end within 2 s, and was given up") as caught:
+        assert_migration(bad.Hangs, BEFORE, AFTER, seconds=2)
     assert "its last request was call 1 (get ConfigMap shop/settings)" in str(caught.value)
 
 

@@ -18,6 +18,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model impo
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release import cache as release_cache
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.cache import ReleaseCache
 
+from tests.support.eventually import eventually
+
 RELEASE = Release("2.9", "abc", "", "kyma-system", (), {}, Content(()))
 
 
@@ -76,17 +78,21 @@ def test_a_release_that_can_not_be_read_leaves_nothing(tmp_path: Path) -> None:
     assert ReleaseCache(tmp_path, print).release("abc", whole, lambda _there: RELEASE) == RELEASE
 
 
-@pytest.mark.parametrize(("busy", "reports"), [(0.05, 0), (1.0, 1)])
+@pytest.mark.parametrize(("silent", "reports"), [(60.0, 0), (0.05, 1)])
 def test_a_long_wait_for_another_task_is_reported_once(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, busy: float, reports: int
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, silent: float, reports: int
 ) -> None:
-    monkeypatch.setattr(release_cache, "SILENT_SECONDS", 0.4)
+    monkeypatch.setattr(release_cache, "SILENT_SECONDS", silent)
     begun = threading.Event()
     said: list[str] = []
 
     def render(_there: Release | None) -> Release:
         begun.set()
-        time.sleep(busy)
+        # Until the wait is reported, or long enough for the other task to begin to wait.
+        if reports:
+            eventually(lambda: said)
+        else:
+            time.sleep(0.1)
         return RELEASE
 
     cache = ReleaseCache(tmp_path, said.append)

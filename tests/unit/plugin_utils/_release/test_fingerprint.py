@@ -203,6 +203,7 @@ def test_a_file_that_has_just_been_changed_is_read_each_time(
 ) -> None:
     request = ReleaseRequest(str(write({"components.yaml": "components:\n- name: a\n", "a/m.yaml": OBJECT})))
     read = times_read(monkeypatch)
+    monkeypatch.setattr(module, "REST_SECONDS", 3600.0)
     fingerprint(request)
     fingerprint(request)
     assert read["m.yaml"] == 2

@@ -47,7 +47,7 @@ CHILD = 'sleep 1e6 & echo $! > "$1"\n'
 @pytest.mark.parametrize(
     ("then", "limits", "message"),
     [
-        ("sleep 1e6", Limits(rendering_seconds=1), "more than 1 seconds.* raise the limit rendering_seconds"),
+        ("sleep 1e6", Limits(rendering_seconds=3), "more than 3 seconds.* raise the limit rendering_seconds"),
         ("exec yes", Limits(rendered_mb=1), "has more than 1 MB.* raise the limit rendered_mb"),
         ("yes & wait", Limits(rendered_mb=1), "has more than 1 MB"),
         ("exit 3", Limits(), "ended with status 3"),

@@ -16,7 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.screen.wai
     DUE_SECONDS,
     REPEAT_SECONDS,
 )
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 SHOWN = "pod shop/checkout-7d9: Unschedulable: 0/1 nodes"
@@ -216,6 +216,7 @@ Event = tuple[float, str]
 EVENTS = st.lists(st.tuples(st.floats(0, 20), st.sampled_from(["same", "new", "end"])), max_size=40)
 
 
+@settings(deadline=None)
 @given(EVENTS)
 def test_lines_are_neither_too_many_nor_too_few_after_any_events(events: list[Event]) -> None:
     """No two lines within ten seconds, none before the tenth, and one every thirty while it lasts."""
