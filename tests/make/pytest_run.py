@@ -49,6 +49,8 @@ class Sharing:
 
 BY_FILE = Sharing(2, "loadfile")
 """CI's machine has two cores, and the tests of a file often share a cluster."""
+BOTH_LANES_BY_FILE = Sharing(4, "loadfile")
+"""Where nothing else takes a lane: three quarters of the time of two processes."""
 WAITING_BY_FILE = Sharing(3, "loadfile")
 """For files of which each waits a third of its time for its cluster."""
 WAITING_IN_ORDER = Sharing(3, "loadfile", ("--no-loadscope-reorder",))

@@ -17,7 +17,15 @@ from . import ansible_tests, cluster, cores, run_record, selection, setup
 from .command import run
 from .environments import MAIN, Environment, core_of
 from .outcome import IN_CI, Outcome, failed, not_at_hand, passed, skipped, together
-from .pytest_run import BY_FILE, BY_TEST, WAITING_BY_FILE, WAITING_IN_ORDER, Sharing, run_pytest
+from .pytest_run import (
+    BOTH_LANES_BY_FILE,
+    BY_FILE,
+    BY_TEST,
+    WAITING_BY_FILE,
+    WAITING_IN_ORDER,
+    Sharing,
+    run_pytest,
+)
 
 SCENARIOS = ROOT / "extensions" / "molecule"
 PATIENCE = 4 if IS_FULL else 1
@@ -95,12 +103,12 @@ def unit_on_oldest() -> Outcome:
     return _on_oldest(ansible_tests.select_for_versions(UNIT.folders))
 
 
-def _on_oldest(tests: Sequence[str]) -> Outcome:
+def _on_oldest(tests: Sequence[str], sharing: Sharing = BY_FILE) -> Outcome:
     environment = cores.oldest()
     if environment is None:
         return not_at_hand("there is no Python of the oldest version that the collection supports")
     say("on the lowest versions that the collection promises:")
-    return _unit(environment, tests)
+    return _unit(environment, tests, sharing=sharing)
 
 
 def _unit(
@@ -111,8 +119,8 @@ def _unit(
 ) -> Outcome:
     """Run the unit tests of these files and folders.
 
-    Two processes share them in one lane: each waits a third of its time, and the tests with clusters wait for
-    this.
+    Two processes share them in one lane, because each waits a third of its time, and the tests with clusters
+    wait for this. Where they have both lanes, it is four.
     """
     arguments = [*tests, "-m", UNIT.markers]
     return run_pytest(environment, UNIT.name, arguments, sharing=sharing, may_be_empty=may_be_empty)
@@ -130,10 +138,12 @@ def unit_everywhere() -> Outcome:
             outcomes.append(not_at_hand(f"no Python here runs {what}"))
             continue
         say(f"{what}:")
-        outcomes.append(_unit(environment, UNIT.folders))
+        outcomes.append(_unit(environment, UNIT.folders, sharing=BOTH_LANES_BY_FILE))
     if cores.chosen() != cores.SUPPORTED:
         return together(outcomes)
-    return together([*outcomes, _unit_on_candidate(), _on_oldest(UNIT.folders), _unit_without_core()])
+    return together(
+        [*outcomes, _unit_on_candidate(), _on_oldest(UNIT.folders, BOTH_LANES_BY_FILE), _unit_without_core()]
+    )
 
 
 def _unit_on_candidate() -> Outcome:
@@ -142,7 +152,7 @@ def _unit_on_candidate() -> Outcome:
         return not_at_hand("there is no release candidate of ansible-core")
     core = f"ansible-core {core_of(candidate)}"
     say(f"{core}:")
-    outcome = _unit(candidate, UNIT.folders)
+    outcome = _unit(candidate, UNIT.folders, sharing=BOTH_LANES_BY_FILE)
     if not outcome.failed:
         return outcome
     # The collection does not support that version yet. The page names what fails.
@@ -153,7 +163,7 @@ def _unit_on_candidate() -> Outcome:
 def _unit_without_core() -> Outcome:
     say("what doesn't depend on ansible-core, without it:")
     _dependents, files = ansible_tests.select(UNIT.folders)
-    return _unit(cores.without(), files)
+    return _unit(cores.without(), files, sharing=BOTH_LANES_BY_FILE)
 
 
 def integration() -> Outcome:
