@@ -78,8 +78,8 @@ ON_OLDEST_KUBERNETES = (
 NOT_ON_OLDEST = "newer_versions or rulebook or containers"
 
 SUITES = (UNIT, INTEGRATION, FAULTS, CONTAINERS)
-LONGEST_FAULT_SECONDS = 3600
-"""Until a test of faults counts as hanging, where everything is tried."""
+LIMIT_OF_FULL_TESTS = ("-o", "faulthandler_timeout=3600")
+"""The seconds after which a test that tries all that it can counts as hanging."""
 
 
 def unit() -> Outcome:
@@ -177,9 +177,9 @@ def integration() -> Outcome:
     setup.for_execution_environments()
     setup.for_browsers()
     cluster.build()
-    return run_pytest(
-        MAIN, INTEGRATION.name, INTEGRATION.arguments, sharing=WAITING_IN_ORDER, minutes=45 * PATIENCE
-    )
+    # With all cases, one test kills ten engines while 300 errands and 1,000 stored jobs change.
+    arguments = (*INTEGRATION.arguments, *(LIMIT_OF_FULL_TESTS if IS_FULL else ()))
+    return run_pytest(MAIN, INTEGRATION.name, arguments, sharing=WAITING_IN_ORDER, minutes=45 * PATIENCE)
 
 
 def on_oldest_kubernetes() -> Outcome:
@@ -243,8 +243,7 @@ def _faults(scope: str, seed: str, minutes: float, more: dict[str, str]) -> Outc
     # A fault mostly waits. With other suites there is room for two lanes of them.
     sharing = BY_FILE if scope == "few" else BY_TEST
     # With all faults, one test kills a deployment at each of its writes.
-    limit = ("-o", f"faulthandler_timeout={LONGEST_FAULT_SECONDS}") if scope == "whole" else ()
-    arguments = (*FAULTS.arguments, *limit)
+    arguments = (*FAULTS.arguments, *(LIMIT_OF_FULL_TESTS if scope == "whole" else ()))
     outcome = run_pytest(MAIN, FAULTS.name, arguments, variables=variables, sharing=sharing, minutes=minutes)
     if not outcome.failed:
         return outcome
