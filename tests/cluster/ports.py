@@ -10,7 +10,7 @@ import socket
 from contextlib import ExitStack, suppress
 
 FIRST, LAST = 20000, 29999
-"""The system gives none of these to who asks for any port, so that nobody else takes a free one by chance."""
+"""Below the range from which the system chooses ports itself, so that no other program gets one by chance."""
 
 
 def free(count: int) -> list[int]:

@@ -20,7 +20,7 @@ def stat_of(pid: int) -> list[str]:
 
 
 def is_running(pid: int) -> bool:
-    """Whether there is such a process and it has not ended; one whose exit code nobody has read yet has."""
+    """Whether a process exists and has not ended. A zombie has ended."""
     try:
         return stat_of(pid)[0] != "Z"
     except OSError:
