@@ -189,6 +189,7 @@ def test_the_watch_waits_for_a_server_that_is_unreachable_at_its_start(played: P
     ended = watch(played.cluster, lines, cancelled=lambda: any("watching" in line for line in lines))
     assert not ended.get("failed")
     assert lines[0] == "errands engine: retrying (no answer from the server)"
+    assert any("watching" in line for line in lines)
 
 
 def test_the_watch_waits_for_a_definition_that_it_may_not_install() -> None:
