@@ -58,14 +58,14 @@ class Bound:
 
 
 _RATIOS = {
-    (UNCHANGED, SMALL): {PING: 1.6, KUBECTL_APPLY: 1.0, HELM: 0.1},
-    (UNCHANGED, LARGE): {PING: 2.0, KUBECTL_APPLY: 1.0, HELM: 0.1},
+    (UNCHANGED, SMALL): {PING: 1.6, KUBECTL_APPLY: 1.0, HELM: 0.15},
+    (UNCHANGED, LARGE): {PING: 2.2, KUBECTL_APPLY: 1.0, HELM: 0.1},
     (FIRST, SMALL): {HELM: 0.8},
     (FIRST, LARGE): {HELM: 0.8},
 }
-_WITH_MIGRATIONS = {SMALL: 1.8, LARGE: 2.5}
+_WITH_MIGRATIONS = {SMALL: 1.8, LARGE: 2.7}
 """With 100 migrations, against a playbook with one ping, by the number of objects."""
-_WITH_MODULES = {SMALL: 1.4, LARGE: 1.8}
+_WITH_MODULES = {SMALL: 1.5, LARGE: 1.8}
 """Of 20 unchanged modules, against a playbook with one ping, beside a release of so many objects."""
 _BEYOND_ROLLOUT = {SMALL: 2.5, LARGE: 4.0}
 """In seconds, by the number of objects."""

@@ -86,8 +86,9 @@ FIRST_IMPORT = Work(
     "first import",
     IMPORT,
     f"found.imported | length != {JOBS} or found.unreadable | length > 0",
-    # A definition and its status for each job, and a counter for each namespace.
-    others=READS_OF_IMPORT + 2 * JOBS + SPACES,
+    # The metadata of all jobs once more, as they may be deleted meanwhile; a definition and its status for
+    # each job, and a counter for each namespace.
+    others=READS_OF_IMPORT + len(set(IN_EACH_SPACE)) + 2 * JOBS + SPACES,
 )
 SECOND_IMPORT = Work(
     "second import", IMPORT, f"found is changed or found.unchanged != {JOBS}", others=READS_OF_IMPORT
