@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import runpy
+import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -142,6 +143,59 @@ def test_wrong_options_are_logged_and_the_rulebook_goes_on(
     assert message in caplog.text
     assert HOST["api_key"] not in caplog.text
     assert engine.threads == []
+
+
+@pytest.fixture
+def _signal_handlers() -> Iterator[None]:
+    """Handlers of ansible-rulebook, which the source replaces."""
+
+    def handler(number: int, _frame: object) -> None:
+        raise KeyboardInterrupt(f"signal {number}")
+
+    numbers = (signal.SIGTERM, signal.SIGINT)
+    before = {number: signal.signal(number, handler) for number in numbers}
+    yield
+    for number, handler_before in before.items():
+        signal.signal(number, handler_before)
+
+
+@pytest.mark.usefixtures("_signal_handlers")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("sources", [1, 2])
+def test_a_signal_ends_the_loop_but_not_in_the_middle_of_a_callback(
+    number: signal.Signals, sources: int
+) -> None:
+    seen: list[str] = []
+
+    async def rulebook() -> None:
+        for _source in range(sources):
+            runpy.run_path(str(SOURCE))["handle_signals"](asyncio.get_running_loop())
+        signal.raise_signal(number)
+        seen.append("the callback ended")
+        try:
+            await asyncio.sleep(60)
+        finally:
+            seen.append("the source was cancelled")
+
+    with pytest.raises(KeyboardInterrupt, match=f"received {number.name}"):
+        asyncio.run(rulebook())
+    assert seen == ["the callback ended", "the source was cancelled"]
+
+
+@pytest.mark.usefixtures("_signal_handlers")
+def test_a_signal_wakes_a_loop_that_waits() -> None:
+    async def rulebook() -> None:
+        runpy.run_path(str(SOURCE))["handle_signals"](asyncio.get_running_loop())
+        # A signal that another thread takes doesn't interrupt the wait of this one.
+        taker = threading.Thread(
+            target=lambda: signal.pthread_kill(threading.get_ident(), signal.SIGTERM), daemon=True
+        )
+        asyncio.get_running_loop().call_later(0.1, taker.start)
+        await asyncio.sleep(60)
+        pytest.fail("the signal has not ended the loop")
+
+    with pytest.raises(KeyboardInterrupt, match="received SIGTERM"):
+        asyncio.run(rulebook())
 
 
 def test_slow_rules_lose_the_oldest_outcomes_and_hear_of_it(

@@ -116,8 +116,9 @@ async def main(queue: asyncio.Queue[dict[str, Any]], args: dict[str, Any]) -> No
         queue: of ansible-rulebook. It has room for one event, so a put waits for the rules.
         args: the options of the source.
     """
-    take_signals_back()
-    bridge = Bridge(asyncio.get_running_loop())
+    loop = asyncio.get_running_loop()
+    handle_signals(loop)
+    bridge = Bridge(loop)
     thread = threading.Thread(target=bridge.work, args=(args,), name=NAME, daemon=True)
     thread.start()
     try:
@@ -133,17 +134,33 @@ async def main(queue: asyncio.Queue[dict[str, Any]], args: dict[str, Any]) -> No
             )
 
 
-def take_signals_back() -> None:
-    """Give SIGTERM and SIGINT back to ansible-rulebook's handlers, which its Java has replaced.
+def handle_signals(loop: asyncio.AbstractEventLoop) -> None:
+    """Let SIGTERM and SIGINT end ansible-rulebook after it has cancelled its sources.
 
-    Java would end the process at once. With its own handlers, ansible-rulebook cancels its sources, and the
-    engine can release its lease.
+    ansible-rulebook has handlers for that, but its Java replaces them and would end the process at once, and
+    the engine could not release its lease. Besides, they raise KeyboardInterrupt wherever the signal arrives.
+    In the event loop's own code, a step of a task can get lost so, and ansible-rulebook waits for that task
+    forever. Here the loop raises it between two callbacks.
+
+    Args:
+        loop: the event loop of ansible-rulebook.
     """
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGTERM, signal.SIGINT):
-            handler = signal.getsignal(number)
-            if callable(handler):
-                signal.signal(number, handler)
+            loop.add_signal_handler(number, interrupt, number)
+
+
+def interrupt(number: signal.Signals) -> None:
+    """End ansible-rulebook, as its own handlers do.
+
+    Args:
+        number: the received signal.
+
+    Raises:
+        KeyboardInterrupt: always. ansible-rulebook then cancels its sources.
+    """
+    LOGGER.info("%s: received %s", NAME, number.name)
+    raise KeyboardInterrupt(f"received {number.name}")
 
 
 class Bridge:
