@@ -46,7 +46,7 @@ class Ours(Tool):
         """Deploy again, which takes one task, with many migrations too; read modules; run a ping."""
         ping, migrations = self.place.folder / "ping.yml", self.place.folder / "migrations"
         ping.write_text(PING_PLAYBOOK, encoding="utf-8")
-        if not migrations.exists():  # once: files that are written anew are compiled anew
+        if not migrations.exists():  # Python compiles a file again after it was written
             write_migrations(migrations)
         if not self._has_modules:
             # Twice: only after controllers have settled can the next run skip the close comparison.
