@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from http import HTTPStatus
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
@@ -21,9 +22,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_mod
 
 from .audit import Request
 from .started_engine import ENGINE_USER
-
-CREATED = 201
-TIMEOUT = 504
 
 
 def have_settled(api: LiveCluster, namespace: str) -> Callable[[], bool]:
@@ -68,7 +66,7 @@ def assert_once(
     }
     assert set(runs) == set(names)
     expected = {f"jobs {namespace}/{name}-{run}" for name, last in runs.items() for run in range(1, last + 1)}
-    assert not set(count) ^ expected, f"runs without a Job, or Jobs without a run: {set(count) ^ expected}"
+    assert set(count) == expected, f"runs without a Job, or Jobs without a run: {set(count) ^ expected}"
     # The last run of each came after the last change of its ConfigMap.
     late = [
         name
@@ -96,7 +94,11 @@ def creations(requests: Sequence[Request], resource: str, namespace: str) -> lis
         if (one.verb, one.user, one.persists) == ("create", ENGINE_USER, True)
         and one.target.startswith(f"{resource} {namespace}/")
     ]
-    answered = [one for one in tried if one.status == CREATED]
+    answered = [one for one in tried if one.status == HTTPStatus.CREATED]
     known = {one.target for one in answered}
-    cut_off = {one.target: one for one in tried if one.status == TIMEOUT and one.target not in known}
+    cut_off = {
+        one.target: one
+        for one in tried
+        if one.status == HTTPStatus.GATEWAY_TIMEOUT and one.target not in known
+    }
     return [*answered, *cut_off.values()]
