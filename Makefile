@@ -10,7 +10,7 @@ help: ## this list
 		[a-z]*": ## "*) printf '  make %-13s %s\n' "$${line%%:*}" "$${line#*## }" ;; \
 	esac; done < $(firstword $(MAKEFILE_LIST))
 
-demo: ## deploy the example release on a Kubernetes of its own
+demo: ## start a local Kubernetes, and deploy the example release to it
 check: ## what a change needs while you work: style, types, suites, and the unit tests of changed files
 test: ## run all tests and checks; goes on after a failure, and fails at the end; LANES=1 runs each step alone
 test-all: ## for a night: every version at hand, all faults, bench; goes on where it was ended, ends with a page
@@ -30,6 +30,7 @@ changelog: ## antsibull-changelog: fragments
 docs: ## antsibull-docs: the documentation of every option
 site: ## build the documentation as a site, into .build/site/html, and check its links
 release: ## VERSION=1.2.3: set the version and turn the fragments into notes, ready for a commit and a tag
+notes: ## write the notes of the version in galaxy.yml as Markdown, into .build/notes.md
 tarball: ## build the tarball of a release into .build/tarball: the same bytes everywhere, with SBOM and checksums
 workflows: ## actionlint: the workflows of GitHub
 audit: ## pip-audit: known vulnerabilities of what is installed, where PyPI's service answers
@@ -37,6 +38,7 @@ suites: ## check that each test belongs to one suite
 changed: ## the unit tests of the files that differ from the main branch
 unit: ## unit tests, without a cluster; ROOM=_errands: those of one room
 unit-all: ## unit tests on each ansible-core and Python at hand; CORE=2.20: on that one
+newest: ## unit tests and sanity on the newest of all versions, without locks; CORE=2.21, CORE=devel: on that one
 unit-oldest: ## those that touch Ansible or a library, on the lowest versions that the collection promises
 integration: ## tests against a Kubernetes
 kubernetes-oldest: ## the tests of what depends on the API server or Helm, with the oldest versions of both
@@ -48,11 +50,11 @@ kind: ## molecule's scenario kind and these tests, on one kind cluster
 sanity: ## ansible-test sanity: all on the newest ansible-core, compile and import on the oldest
 sanity-all: ## all of it on each ansible-core; CORE=2.20: on that one
 lint: ## ansible-lint, production profile
-galaxy: ## what Galaxy's importer says of the built collection
+galaxy: ## what Galaxy shows of the tarball of a release, and finds in it
 fix: ## fix what ruff can, and generate the documentation
 
 verbs := demo check test test-all step-table cluster cluster-down bench pictures setup locks build style types yaml \
-	changelog docs site release tarball workflows audit suites changed unit unit-all unit-oldest integration \
+	changelog docs site release notes tarball workflows audit suites changed unit unit-all newest unit-oldest integration \
 	kubernetes-oldest some-faults faults molecule containers kind sanity sanity-all lint galaxy fix
 
 $(verbs):

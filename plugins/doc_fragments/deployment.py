@@ -38,11 +38,37 @@ options:
         Otherwise it stays, and is reported once.
     type: bool
     default: false
+  refuse_unknown_fields:
+    description:
+      - Whether to refuse manifests with fields that the API server does not know, such as a misspelt one.
+        Otherwise the server ignores them, and a warning names them. Releases of Kyma have such fields.
+    type: bool
+    default: false
   takeover:
     description:
       - Whether to write objects that Argo CD, Flux or a Helm release manages, and to take over all fields
         that these own. Otherwise the plan is refused.
       - The other tool is not changed. While it is active, it may overwrite what is deployed.
+    type: bool
+    default: false
+  adopt_losses:
+    description:
+      - What may lose values when it is adopted. An object that Helm or a client-side apply created may have
+        data, containers or other values that the release does not have. The plan is refused if an object
+        would lose such values and is not listed here.
+      - An object, such as V(Secret kyma-system/tls), allows it for that object. The name of a component or
+        module allows it for all of its objects, and V(all) for all objects.
+      - Objects that Argo CD, Flux or a Helm release manages need O(takeover) instead.
+    type: list
+    elements: str
+    default: []
+"""
+
+    PROFILE = r"""
+options:
+  change_profile:
+    description:
+      - Whether to deploy another O(profile) than the one that the cluster has. Otherwise it is refused.
     type: bool
     default: false
 """

@@ -52,4 +52,10 @@ options:
           - How many files and folders an archive, or such a folder, may have.
         type: int
         default: 50000
+      objects:
+        description:
+          - How many objects a release, or the manifest of a module, may have. A file may have as many
+            documents.
+        type: int
+        default: 20000
 """

@@ -16,7 +16,7 @@ options:
       - Where the catalog is. It consists of the ModuleTemplates and ModuleReleaseMetas of
         C(operator.kyma-project.io/v1beta2) as Kyma publishes them.
       - Each element is a file, a folder that is searched for YAML and JSON files, or a URL. V(cluster) is for
-        the documents in the cluster itself.
+        the documents in the cluster itself, without those of Kyma's lifecycle manager.
       - An element can be a dictionary of C(source) and C(sha256), which pins the content of a file or a URL.
       - The same template in several places counts once. Two templates of one version that differ are an
         error of their module.

@@ -25,8 +25,9 @@ options:
     type: str
   profile:
     description:
-      - The profile to render the release for, such as V(production) or V(evaluation).
-      - If it is empty, the default of the release.
+      - The profile to render the release for, such as V(production) or V(evaluation). V(none) means no
+        profile.
+      - If it is empty, the profile that the cluster has. A new cluster gets the default of the release.
     type: str
   values_files:
     description:

@@ -32,6 +32,9 @@ from .steps import FULL, GROUPS, STEPS, TEST, Step
 FULL_EXTENT = {"KYMA_TESTS": "all", "KYMA_TEST_PAIRS": "10"}
 """Lets tests try all that they can; see tests/support/extent.py and PAIRS of the integration tests."""
 
+CONTINUED = ("demo", "cluster", "setup", "build")
+"""The steps that keep what is complete when they are stopped."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the steps of the command line; return the exit code."""
@@ -54,7 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _reported(STEPS[options.verb], options.report)
         return _one(STEPS[options.verb], options.kubeconfig)
     except KeyboardInterrupt:
-        print("Stopped.", file=sys.stderr)
+        more = f" `make {options.verb}` goes on from there." if options.verb in CONTINUED else ""
+        print(f"Stopped.{more}", file=sys.stderr)
         return 130
     except (CommandError, ClusterError) as error:
         print(error, file=sys.stderr)

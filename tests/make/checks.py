@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from tests.cluster import golang
-from tests.cluster.paths import BUILD, ROOT
+from tests.cluster.paths import ROOT
 
 from . import content, setup
 from .command import read, run, shown
@@ -24,7 +23,6 @@ ACTIONLINT = ROOT / "tests" / "make" / "actionlint"
 """The Go module that pins actionlint."""
 VULNERABLE = re.compile(r"^Found \d+ known vulnerabilit", re.MULTILINE)
 UNKNOWN = "could not be audited"
-LINE_OF_IMPORTER = ("WARNING", "ERROR")
 
 
 def style() -> Outcome:
@@ -96,37 +94,6 @@ def lint() -> Outcome:
     setup.for_linters()
     words = ("--offline", "--strict", "--profile", "production")
     return _check([LINT.bin / "ansible-lint", *words], cwd=content.COPY)
-
-
-def galaxy() -> Outcome:
-    """Build the collection and check it with Galaxy's importer.
-
-    The importer reports success in spite of findings, so its output counts. It doesn't run ansible-lint, as
-    the step `lint` does.
-    """
-    setup.for_linters()
-    folder = BUILD / "galaxy"
-    build = (LINT.bin / "ansible-galaxy", "collection", "build", "--force", "--output-path", folder)
-    code, printed = read(build, env=LINT.variables, cwd=content.COPY)
-    if code:
-        return failed(f"`{shown(build)}` failed:\n{printed}")
-    archive = max(folder.glob("*.tar.gz"), key=os.path.getmtime)
-    config = folder / "importer.cfg"
-    config.write_text(
-        "[galaxy-importer]\nCHECK_REQUIRED_TAGS = True\nRUN_ANSIBLE_DOC = True\nRUN_ANSIBLE_LINT = False\n"
-        "RUN_ANSIBLE_TEST = False\nANSIBLE_LOCAL_TMP = " + str(folder / "tmp") + "\n",
-        encoding="utf-8",
-    )
-    code, printed = read(
-        [LINT.python, "-m", "galaxy_importer.main", archive],
-        env={**LINT.variables, "GALAXY_IMPORTER_CONFIG": str(config)},
-        cwd=folder,
-    )
-    print(printed, flush=True)
-    findings = [line for line in printed.splitlines() if line.startswith(LINE_OF_IMPORTER)]
-    if code or findings:
-        return failed(f"galaxy-importer has {len(findings)} findings")
-    return passed()
 
 
 def workflows() -> Outcome:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,7 +61,8 @@ class Environment:
     def provide(self, *files: str, base: Path | None = None, is_outdated_allowed: bool = False) -> None:
         """Create it if it does not exist, and install the locks of these files if they have changed.
 
-        An existing environment stays as long as it starts, no matter who created it.
+        An existing environment stays as long as it starts, no matter who created it. One that was left in the
+        middle of a change is created again: it may start, and lack pip or half of a package.
 
         Args:
             files: names of requirements files, e.g. `run.txt`.
@@ -69,7 +70,7 @@ class Environment:
             is_outdated_allowed: install a lock also if its requirements have changed since it was written.
         """
         with self._turn():
-            if interpreters.look_at(self.python) is None:
+            if self._mark.exists() or interpreters.look_at(self.python) is None:
                 self._create(base or base_python())
             for file in files:
                 self._install(lock_of(file) if is_outdated_allowed else current_lock_of(file))
@@ -78,8 +79,19 @@ class Environment:
         """Hold the lock of this environment: a command that changes another one needn't wait."""
         return turn(BUILD / f"{self.name}.lock")
 
+    @property
+    def _mark(self) -> Path:
+        """A file beside the environment that exists while it changes, and after it was left in between."""
+        return BUILD / f"{self.name}.changing"
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        self._mark.touch()
+        yield
+        self._mark.unlink()
+
     def _create(self, base: Path) -> None:
-        with timed(f"creating .build/{self.name} with {base}"):
+        with timed(f"creating .build/{self.name} with {base}"), self._changing():
             must([base, "-m", "venv", "--clear", self.folder])
             interpreters.look_at.cache_clear()
 
@@ -99,7 +111,8 @@ class Environment:
 
     def _pip(self, *words: str | Path) -> None:
         quiet = ("--disable-pip-version-check", "--progress-bar", "off")
-        watched("pip", [self.python, "-m", "pip", "install", *quiet, *words])
+        with self._changing():
+            watched("pip", [self.python, "-m", "pip", "install", *quiet, *words])
 
 
 MAIN = Environment("venv")

@@ -65,10 +65,24 @@ def sanity_everywhere() -> Outcome:
     candidate = cores.prerelease()
     if candidate is None:
         return together([*outcomes, not_at_hand("there is no release candidate of ansible-core")])
-    # pylint alone, as a release candidate may need a version of it that is not on PyPI.
+    return together([*outcomes, _on_unsupported(candidate)])
+
+
+def sanity_in(environment: Environment, *, is_supported: bool) -> Outcome:
+    """Run all of it in an environment.
+
+    Args:
+        environment: with an ansible-core.
+        is_supported: whether the collection supports that ansible-core.
+    """
+    _prepare()
+    return _with(environment, core_of(environment)) if is_supported else _on_unsupported(environment)
+
+
+def _on_unsupported(environment: Environment) -> Outcome:
+    """Run all of it, pylint alone: a release candidate may need a version of it that is not on PyPI."""
     parts = (("--skip-test", "pylint"), ("--test", "pylint"))
-    tried = [_with(candidate, core_of(candidate), options, may_lack=True) for options in parts]
-    return together([*outcomes, *tried])
+    return together(_with(environment, core_of(environment), options, may_lack=True) for options in parts)
 
 
 def _prepare() -> None:

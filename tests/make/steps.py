@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from . import (
     checks,
     cluster,
+    galaxy,
     lock_writer,
+    newest,
     partition,
     release,
     sanity,
@@ -127,12 +129,14 @@ _ALL = (
     Step(
         "galaxy",
         "galaxy-importer",
-        checks.galaxy,
+        galaxy.galaxy,
         ("setup",),
         uses=COPY,
-        proves="Galaxy accepts the built collection.",
+        proves="Galaxy accepts the tarball of a release, and shows the documentation of all of its modules,"
+        " plugins and roles.",
     ),
     Step("release", "the content of a release's commit", release.release, ("setup",), uses=COPY),
+    Step("notes", "the notes of a release", release.notes, ("setup",), uses=COPY),
     Step("tarball", "the collection as a release has it", tarball.tarball, ("setup",), uses=COPY),
     Step("workflows", "actionlint", checks.workflows, ("setup",)),
     Step("audit", "pip-audit", checks.audit, ("setup",)),
@@ -171,6 +175,15 @@ _ALL = (
     ),
     Step(
         "unit-all", "the same on each ansible-core", suites.unit_everywhere, ("setup",), ("build",), lanes=2
+    ),
+    Step(
+        "newest",
+        "unit tests and sanity on the newest versions, without locks",
+        newest.newest,
+        ("setup",),
+        ("build",),
+        lanes=2,
+        uses=COPY,
     ),
     Step(
         "cluster",

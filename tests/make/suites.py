@@ -85,9 +85,14 @@ LIMIT_OF_FULL_TESTS = ("-o", "faulthandler_timeout=3600")
 def unit() -> Outcome:
     """Run the tests without a Kubernetes, on the newest ansible-core; with ROOM, those of a room."""
     setup.for_tests()
+    return unit_in(MAIN, BY_FILE)
+
+
+def unit_in(environment: Environment, sharing: Sharing = BOTH_LANES_BY_FILE) -> Outcome:
+    """Run the tests without a Kubernetes in an environment; with ROOM, those of a room."""
     room = os.environ.get(selection.ROOM, "")
     folders = selection.folders_of(room) if room else UNIT.folders
-    return _unit(MAIN, folders, sharing=WAITING_BY_FILE if room else BY_FILE)
+    return _unit(environment, folders, sharing=WAITING_BY_FILE if room else sharing)
 
 
 def changed() -> Outcome:
@@ -123,7 +128,9 @@ def _unit(
     wait for this. Where they have both lanes, it is four.
     """
     arguments = [*tests, "-m", UNIT.markers]
-    return run_pytest(environment, UNIT.name, arguments, sharing=sharing, may_be_empty=may_be_empty)
+    return run_pytest(
+        environment, UNIT.name, arguments, sharing=sharing, minutes=45, may_be_empty=may_be_empty
+    )
 
 
 def unit_everywhere() -> Outcome:
@@ -179,7 +186,7 @@ def integration() -> Outcome:
     cluster.build()
     # With all cases, one test kills ten engines while 300 errands and 1,000 stored jobs change.
     arguments = (*INTEGRATION.arguments, *(LIMIT_OF_FULL_TESTS if IS_FULL else ()))
-    return run_pytest(MAIN, INTEGRATION.name, arguments, sharing=WAITING_IN_ORDER, minutes=45 * PATIENCE)
+    return run_pytest(MAIN, INTEGRATION.name, arguments, sharing=WAITING_IN_ORDER, minutes=60 * PATIENCE)
 
 
 def on_oldest_kubernetes() -> Outcome:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The tarball of a release, the same bytes wherever it is built, and what a release has beside it.
 
-That is `MANIFEST.json` for its signature, an SBOM of what the collection needs, and checksums.
+That is `MANIFEST.json` for its signature, an SBOM, and checksums.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from pathlib import Path
 from tests.cluster.console import say
 from tests.cluster.paths import BUILD, ROOT
 
-from . import content, setup
+from . import content, galaxy_pages, sbom, setup
 from .command import CommandError, read, shown
-from .environments import LINT, MAIN
+from .environments import MAIN
 from .outcome import Outcome, passed
 
 FOLDER = BUILD / "tarball"
 MANIFEST, FILES = "MANIFEST.json", "FILES.json"
+Members = Mapping[str, bytes | None]
+"""The content of each member of a tarball by its name, None for a folder."""
 EPOCH = "SOURCE_DATE_EPOCH"
 """The variable with the time of all files, in seconds since 1970, as reproducible-builds.org defines it."""
 
@@ -37,19 +39,28 @@ def tarball() -> Outcome:
     """Build the tarball of what Git tracks, and write what belongs to it beside it."""
     setup.for_linters()
     shutil.rmtree(FOLDER, ignore_errors=True)
-    FOLDER.mkdir(parents=True)
-    seconds = int(os.environ.get(EPOCH) or _read(["git", "log", "-1", "--format=%ct"]))
-    built = build(content.COPY, FOLDER, seconds)
+    built = build_release(FOLDER)
     with tarfile.open(built) as archive:
-        (FOLDER / MANIFEST).write_bytes(_content(archive, MANIFEST))
-    sbom = ("requirements", "--output-reproducible", "--output-file", FOLDER / "sbom.cdx.json")
-    _read([LINT.bin / "cyclonedx-py", *sbom, content.COPY / "meta" / "ee-requirements.txt"])
+        manifest = _content(archive, MANIFEST)
+    (FOLDER / MANIFEST).write_bytes(manifest)
+    sbom.write_sbom(FOLDER / "sbom.cdx.json", built, json.loads(manifest)["collection_info"], _seconds())
     sums = [
         f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in sorted(FOLDER.iterdir())
     ]
     (FOLDER / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")
     say(f"the tarball is {built.relative_to(ROOT)}")
     return passed()
+
+
+def build_release(folder: Path) -> Path:
+    """Build the tarball of what Git tracks in a new folder; return its path."""
+    folder.mkdir(parents=True)
+    return build(content.COPY, folder, _seconds())
+
+
+def _seconds() -> int:
+    """The time of a release: of the last commit, unless the environment has another."""
+    return int(os.environ.get(EPOCH) or _read(["git", "log", "-1", "--format=%ct"]))
 
 
 def build(collection: Path, folder: Path, seconds: int) -> Path:
@@ -70,26 +81,60 @@ def build(collection: Path, folder: Path, seconds: int) -> Path:
 
 
 def repacked(draft: Path, seconds: int) -> bytes:
-    """The bytes of a tarball that `ansible-galaxy` has built, in an order and with a time of ours."""
+    """The bytes of a tarball that `ansible-galaxy` has built, in an order and with a time and links of ours.
+
+    Raises:
+        CommandError: if a page that Galaxy shows still has relative links.
+    """
     with tarfile.open(draft) as archive:
-        return _packed(_sorted(archive), seconds)
+        members = {
+            one.name: None if one.isdir() else _content(archive, one.name) for one in archive.getmembers()
+        }
+    return _packed(_sorted(_with_absolute_links(members)), seconds)
 
 
-def _sorted(archive: tarfile.TarFile) -> Mapping[str, bytes | None]:
-    """The members by name, None for a folder; FILES.json is sorted, and its checksum is a new one."""
-    members = {one.name: None if one.isdir() else _content(archive, one.name) for one in archive.getmembers()}
+def _with_absolute_links(members: Members) -> Members:
+    """The members, with absolute links in the pages that Galaxy shows, and with their new checksums."""
+    info = json.loads(members[MANIFEST] or b"")["collection_info"]
+    home = galaxy_pages.Home(
+        repository=info["repository"] or "",
+        site=info["documentation"] or "",
+        version=info["version"],
+        folders={name for name, text in members.items() if text is None},
+    )
+    pages = {
+        name: galaxy_pages.with_absolute_links(text.decode(), name, home)
+        for name, text in members.items()
+        if text is not None and galaxy_pages.SHOWN.fullmatch(name)
+    }
+    relative = [
+        f"{name}: {link}" for name, text in pages.items() for link in galaxy_pages.relative_links(text)
+    ]
+    if relative:
+        raise CommandError(
+            "\n".join(("Galaxy resolves no relative link. Write these as `[text](path)`:", *relative))
+        )
+    files = json.loads(members[FILES] or b"")
+    for one in files["files"]:
+        if one["name"] in pages:
+            one["chksum_sha256"] = hashlib.sha256(pages[one["name"]].encode()).hexdigest()
+    encoded = {name: text.encode() for name, text in pages.items()}
+    return {**members, **encoded, FILES: json.dumps(files).encode()}
+
+
+def _sorted(members: Members) -> Members:
+    """The members in their order. FILES.json is sorted, so its checksum in MANIFEST.json is a new one."""
     files = json.loads(members[FILES] or b"")
     files["files"].sort(key=lambda one: str(one["name"]))
-    members[FILES] = json.dumps(files, indent=1).encode()
+    listed = json.dumps(files, indent=1).encode()
     manifest = json.loads(members[MANIFEST] or b"")
-    manifest["file_manifest_file"]["chksum_sha256"] = hashlib.sha256(members[FILES] or b"").hexdigest()
-    members[MANIFEST] = json.dumps(manifest, indent=1).encode()
+    manifest["file_manifest_file"]["chksum_sha256"] = hashlib.sha256(listed).hexdigest()
     # Ansible reads these two first.
-    first = {name: members.pop(name) for name in (MANIFEST, FILES)}
-    return {**first, **dict(sorted(members.items()))}
+    first = {MANIFEST: json.dumps(manifest, indent=1).encode(), FILES: listed}
+    return {**first, **{name: members[name] for name in sorted(members) if name not in first}}
 
 
-def _packed(members: Mapping[str, bytes | None], seconds: int) -> bytes:
+def _packed(members: Members, seconds: int) -> bytes:
     packed = io.BytesIO()
     with (
         gzip.GzipFile(filename="", mode="wb", fileobj=packed, mtime=seconds) as zipped,

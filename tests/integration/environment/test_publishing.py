@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -19,6 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.cluster.paths import BUILD, ROOT
 from tests.make import content, release, tarball
@@ -57,27 +59,57 @@ def copy_of_collection(collections: Path) -> Path:
     return target
 
 
+def commit(folder: Path) -> None:
+    """Commit all that differs in a work tree."""
+    for words in (["add", "--all"], [*AUTHOR, "commit", "--quiet", "--message", "all"]):
+        run(folder, "git", *words)
+
+
+def write_fragment(path: Path, text: str) -> None:
+    """Write a fragment of the changelog."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"---\nminor_changes:\n  - {text}\n")
+
+
 if IS_FULL:  # Each takes a quarter of a minute.
 
-    def test_the_fragments_become_a_release(tmp_path: Path) -> None:
+    def test_a_page_becomes_the_first_release_and_fragments_the_next_one(tmp_path: Path) -> None:
         copy = copy_of_collection(tmp_path)
-        old = release.version_of(copy)
-        new = f"{int(old.partition('.')[0]) + 1}.0.0"
-        # There are none just after a release.
-        fragment = copy / "changelogs" / "fragments" / "trial.yml"
-        fragment.parent.mkdir(exist_ok=True)
-        fragment.write_text("---\nminor_changes:\n  - A trial of a release.\n")
-        for words in (["add", "--all"], [*AUTHOR, "commit", "--quiet", "--message", "all"]):
-            run(copy, "git", *words)
-        assert release.prepare(copy, new, "2030-01-02").failed == 0
+        metadata = copy / release.CHANGELOG
+        page = {"changes": {"release_summary": "What it does."}}
+        metadata.write_text(yaml.safe_dump({"ancestor": None, "releases": {"1.0.0": page}}))
+        fragments = copy / "changelogs" / "fragments"
+        write_fragment(fragments / "before.yml", "What no user has had.")
+
+        commit(copy)
+        assert release.prepare(copy, "1.0.0-rc.1", "2030-01-02").failed == 0
+        assert "\nv1.0.0-rc.1\n===========\n" in (copy / "CHANGELOG.rst").read_text()
+        assert "release_date: '2030-01-02'" in metadata.read_text()
+        assert "kyma-lifecycle-1.0.0-rc.1.tar.gz" in (copy / "README.md").read_text()
+        assert list(fragments.glob("*.yml")) == []
+
+        release.write_notes(copy, tmp_path / "notes.md")
+        assert "What it does" in (tmp_path / "notes.md").read_text()
+        commit(copy)
+        assert release.prepare(copy, "1.0.0", "2030-02-03").failed == 0
         changelog = (copy / "CHANGELOG.rst").read_text()
-        assert f"\nv{new}\n======\n" in changelog
+        assert re.findall(r"^v.*$", changelog, re.MULTILINE) == ["v1.0.0"]
+        assert "What it does." in changelog
+        assert "What no user has had." not in changelog
+
+        commit(copy)
+        write_fragment(fragments / "trial.yml", "A trial of a release.")
+        commit(copy)
+        assert release.prepare(copy, "1.1.0", "2030-03-04").failed == 0
+        changelog = (copy / "CHANGELOG.rst").read_text()
+        assert re.findall(r"^v.*$", changelog, re.MULTILINE) == ["v1.1.0", "v1.0.0"]
         assert "- A trial of a release." in changelog
-        assert "release_date: '2030-01-02'" in (copy / "changelogs" / "changelog.yaml").read_text()
-        assert list((copy / "changelogs" / "fragments").glob("*.yml")) == []
-        assert f"kyma-lifecycle-{new}.tar.gz" in (copy / "README.md").read_text()
+        release.write_notes(copy, tmp_path / "notes.md")
+        notes = (tmp_path / "notes.md").read_text()
+        assert "A trial of a release" in notes
+        assert "What it does" not in notes
         with pytest.raises(CommandError, match="is not newer"):
-            release.prepare(copy, new, "2030-01-02")
+            release.prepare(copy, "1.1.0", "2030-03-04")
 
     @pytest.fixture
     def keyring() -> Iterator[Path]:
@@ -91,6 +123,25 @@ if IS_FULL:  # Each takes a quarter of a minute.
             run(home, "gpg", "--batch", "--output", "kyma.gpg", "--export", GNUPGHOME=folder)
             yield home
             run(home, "gpgconf", "--kill", "all", GNUPGHOME=folder)
+
+    def test_the_workflow_signs_a_manifest_with_a_key_that_has_a_passphrase(tmp_path: Path) -> None:
+        workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text())
+        steps = workflow["jobs"]["publish"]["steps"]
+        (script,) = [step["run"] for step in steps if "--detach-sign" in step.get("run", "")]
+        (tmp_path / "release").mkdir()
+        (tmp_path / "release" / "MANIFEST.json").write_text("{}")
+        # In a short path, as the keyring above.
+        with TemporaryDirectory(prefix="gpg-") as home:
+            batch = ("gpg", "--batch", "--pinentry-mode", "loopback", "--passphrase", "a pass phrase")
+            new_key = ("--quick-generate-key", "release@example.com", "ed25519", "sign", "1d")
+            run(tmp_path, *batch, *new_key, GNUPGHOME=home)
+            key = run(tmp_path, *batch, "--armor", "--export-secret-keys", GNUPGHOME=home)
+            bash = ("bash", "-euo", "pipefail", "-c", script)
+            run(tmp_path, *bash, KEY=key, PASSPHRASE="a pass phrase", GNUPGHOME=f"{home}/unused")
+            signature = tmp_path / "release" / "MANIFEST.json.asc"
+            checked = run(tmp_path, "gpg", "--verify", signature, "release/MANIFEST.json", GNUPGHOME=home)
+            run(tmp_path, "gpgconf", "--kill", "all", GNUPGHOME=home)
+        assert "Good signature" in checked
 
     def test_a_signed_release_is_installed_and_another_one_is_refused(tmp_path: Path, keyring: Path) -> None:
         copy = copy_of_collection(tmp_path / "copy")

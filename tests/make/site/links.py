@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-_EXTERNAL = re.compile(r"https?://([a-z0-9-]+\.)+[a-z]{2,}(:\d+)?(/[^\s<>\"]*)?(#\S*)?")
+EXTERNAL = re.compile(r"https?://([a-z0-9-]+\.)+[a-z]{2,}(:\d+)?(/[^\s<>\"]*)?(#\S*)?")
 """An address with a name of a host that has a domain: what a link on a public page may be."""
 
 
@@ -62,7 +62,7 @@ def link_problem(link: str, path: Path, pages: Mapping[Path, Page]) -> str:
     if parts.scheme in ("data", "mailto"):
         return ""
     if parts.scheme or parts.netloc:
-        return "" if _EXTERNAL.fullmatch(link) else f"{link} is no address of a public page"
+        return "" if EXTERNAL.fullmatch(link) else f"{link} is no address of a public page"
     if parts.path.startswith("/"):
         return f"{link} leads nowhere in a site that is opened as a file"
     target = (path.parent / unquote(parts.path)).resolve() if parts.path else path

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 DOCS = PurePosixPath("docs")
@@ -31,7 +31,7 @@ LANGUAGES = {
 }
 
 _CODE = re.compile(r"(^ *(`{3,}).*?^ *\2 *$|`[^`\n]*`|<!--.*?-->)", re.MULTILINE | re.DOTALL)
-_LINK = re.compile(r"(\]\()(?!https?:|mailto:)([^)#\s]*)((?:#[^)\s]+)?\))")
+_LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)((?:#[^)\s]+)?)\)")
 _SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
 _ENTRY = re.compile(r"^\| \[([^\]]+)\]\(([^)#:]+)\)", re.MULTILINE)
 
@@ -59,21 +59,41 @@ def rewrite_links(text: str, page: PurePosixPath, targets: set[PurePosixPath]) -
         targets: gets the path of each target in the repository.
     """
 
-    def new_link(match: re.Match[str]) -> str:
-        opening, place, rest = match.groups()
+    def new_address(place: str, anchor: str) -> str:
         if not place:
-            return match[0]
+            return anchor
         target = PurePosixPath(posixpath.normpath(page.parent / place))
         targets.add(target)
-        relative = posixpath.relpath(page_of(target), page_of(page).parent)
-        return f"{opening}{relative}{rest}"
+        return f"{posixpath.relpath(page_of(target), page_of(page).parent)}{anchor}"
 
-    parts = _CODE.split(text)
+    return map_links(text, new_address)
+
+
+def map_links(text: str, new_address: Callable[[str, str], str]) -> str:
+    """The Markdown of a page with other addresses in its relative links, outside of code and comments.
+
+    Args:
+        text: of the page.
+        new_address: returns the address for a path and an anchor, each of which may be empty.
+    """
+
+    def new_link(match: re.Match[str]) -> str:
+        return f"]({new_address(match[1], match[2])})"
+
+    return "".join(part if is_code else _LINK.sub(new_link, part) for part, is_code in _parts(text))
+
+
+def without_code(text: str) -> str:
+    """The Markdown of a page without code and comments."""
+    return "".join(part for part, is_code in _parts(text) if not is_code)
+
+
+def _parts(text: str) -> Iterator[tuple[str, bool]]:
+    """The parts of a page in their order, and whether each is code or a comment."""
     # Each match of _CODE adds two parts: the code, and its fence.
-    return "".join(
-        "" if place % 3 == 2 else part if place % 3 else _LINK.sub(new_link, part)
-        for place, part in enumerate(part or "" for part in parts)
-    )
+    for place, part in enumerate(_CODE.split(text)):
+        if part and place % 3 != 2:
+            yield part, place % 3 == 1
 
 
 def with_generated_rows(text: str) -> str:

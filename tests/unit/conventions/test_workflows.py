@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,8 @@ import yaml
 
 from tests.cluster.paths import ROOT
 from tests.make.cores import SUPPORTED
+from tests.make.newest import NAMES
+from tests.make.newest import SUPPORTED as SUPPORTED_NAMES
 from tests.make.steps import STEPS
 
 FOLDER = ROOT / ".github"
@@ -35,16 +39,26 @@ def test_actions_are_pinned_to_a_commit(path: Any) -> None:
     assert loose == []
 
 
-def test_only_the_job_that_publishes_may_write() -> None:
+def test_each_right_to_write_has_its_job() -> None:
     assert TESTS["permissions"] == RELEASE["permissions"] == {"contents": "read"}
     rights = {
-        name: job["permissions"]
+        name: {right for right, access in job["permissions"].items() if access == "write"}
         for workflow in (TESTS, RELEASE)
         for name, job in workflow["jobs"].items()
         if "permissions" in job
     }
-    assert rights == {"publish": {"contents": "write"}}
+    assert rights == {
+        "build": {"id-token", "attestations"},
+        "publish": {"contents"},
+        "site": {"contents"},
+    }
     assert RELEASE["jobs"]["publish"]["environment"] == "release"
+    secrets = [name for name, job in RELEASE["jobs"].items() if "secrets." in str(job)]
+    assert secrets == ["publish"]
+    named = set(re.findall(r"secrets\.(\w+)", str(RELEASE)))
+    page = (ROOT / "docs" / "support.md").read_text(encoding="utf-8")
+    assert len(named) > 2
+    assert {name for name in named if f"`{name}`" not in page} == set()
 
 
 def test_each_command_is_one_of_the_makefile() -> None:
@@ -62,6 +76,70 @@ def test_each_supported_ansible_core_has_its_jobs() -> None:
     assert sorted(pythons) == sorted(
         {".".join(map(str, python)) for core in SUPPORTED for python in core.pythons}
     )
+
+
+def test_each_week_the_newest_versions_are_tried_without_a_lock() -> None:
+    job = TESTS["jobs"]["newest"]
+    assert _matrix(job)["core"] == list(NAMES)
+    unsupported = " || ".join(f"matrix.core == '{name}'" for name in NAMES if name not in SUPPORTED_NAMES)
+    assert job["continue-on-error"] == f"${{{{ {unsupported} }}}}"
+    assert "schedule" in job["if"]
+    assert job["steps"][-1] == {"run": "make build newest", "env": {"CORE": "${{ matrix.core }}"}}
+
+
+def test_a_release_has_its_own_notes_and_a_candidate_is_a_pre_release(tmp_path: Path) -> None:
+    (step,) = [one for one in RELEASE["jobs"]["publish"]["steps"] if "gh release" in one.get("run", "")]
+    (tmp_path / "gh").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "gh").chmod(0o755)
+    (tmp_path / "release").mkdir()
+    (tmp_path / "release" / "a.tar.gz").touch()
+    for tag, kind in (("1.2.0", "--latest"), ("1.2.0-rc.1", "--prerelease")):
+        printed = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", step["run"]],
+            cwd=tmp_path,
+            env={"PATH": f"{tmp_path}:/usr/bin:/bin", "TAG": tag},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        words = f"{tag} --verify-tag {kind} --title {tag} --notes-file notes.md release/a.tar.gz"
+        assert printed == f"release create {words}\n"
+
+
+def test_a_release_is_attested_and_its_site_is_published_after_it() -> None:
+    build, site = RELEASE["jobs"]["build"], RELEASE["jobs"]["site"]
+    runs = [step.get("run", step.get("uses", "")) for step in build["steps"]]
+    made = runs.index("make tarball notes")
+    (attested,) = [place for place, run in enumerate(runs) if "attest-build-provenance" in run]
+    assert made < attested
+    assert build["steps"][attested]["with"] == {"subject-checksums": ".build/tarball/SHA256SUMS"}
+    assert site["needs"] == "publish"
+
+
+def test_sites_of_all_versions_are_pushed_together(tmp_path: Path) -> None:
+    steps = [step for step in RELEASE["jobs"]["site"]["steps"] if "pages" in step.get("run", "")]
+    remote = tmp_path / "remote"
+    subprocess.run(["git", "init", "--quiet", "--bare", remote], check=True)
+    program = tmp_path / "bin" / "gh"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    for tag in ("1.0.0", "1.1.0"):
+        folder = tmp_path / tag
+        python = folder / ".build" / "venv" / "bin" / "python"
+        python.parent.mkdir(parents=True)
+        python.write_text(f"#!/bin/sh\nmkdir $3/{tag} && touch $3/{tag}/index.html\n")
+        python.chmod(0o755)
+        for step in steps:
+            subprocess.run(
+                ["bash", "-euo", "pipefail", "-c", step["run"]],
+                cwd=folder,
+                env={"PATH": f"{program.parent}:/usr/bin:/bin", "TAG": tag, "REPOSITORY": str(remote)},
+                check=True,
+            )
+    command = ["git", "-C", remote, "ls-tree", "-r", "--name-only", "gh-pages"]
+    published = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert published.split() == ["1.0.0/index.html", "1.1.0/index.html"]
 
 
 def test_a_release_and_the_last_job_need_all_tests() -> None:

@@ -19,8 +19,8 @@ from tests.make.command import CommandError
 PRESENT = release.version_of(ROOT)
 
 
-def refusal(version: str, present: str = "1.2.3", changes: str = "", fragments: int = 1) -> str:
-    return release.refusal(version, present=present, changes=changes, fragments=fragments)
+def refusal(version: str, present: str = "1.2.3", changes: str = "", *, has_notes: bool = True) -> str:
+    return release.refusal(version, present=present, changes=changes, has_notes=has_notes)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,28 @@ def test_changes_without_a_commit_are_named() -> None:
 
 
 def test_without_fragments_there_is_nothing_to_release() -> None:
-    assert "no fragments" in refusal("1.2.4", fragments=0)
+    assert "no fragments" in refusal("1.2.4", has_notes=False)
+    assert "no fragments" in refusal("1.3.0-rc.2", "1.3.0-rc.1", has_notes=False)
+
+
+def test_the_release_after_its_last_candidate_needs_no_fragments() -> None:
+    assert refusal("1.3.0", "1.3.0-rc.1", has_notes=False) == ""
+    assert "no fragments" in refusal("1.3.1", "1.3.0-rc.1", has_notes=False)
+
+
+@pytest.mark.parametrize("version", ["1.0.0", "1.0.0-rc.1"])
+def test_the_first_release_may_have_any_version(version: str) -> None:
+    assert refusal(version, "") == ""
+
+
+def test_a_release_without_a_date_was_never_published(tmp_path: Path) -> None:
+    assert release.undated_release(tmp_path) == ""
+    changelog = tmp_path / release.CHANGELOG
+    changelog.parent.mkdir()
+    changelog.write_text("releases:\n  1.0.0: {changes: {}}\n")
+    assert release.undated_release(tmp_path) == "1.0.0"
+    changelog.write_text("releases:\n  1.0.0: {release_date: '2030-01-02'}\n")
+    assert release.undated_release(tmp_path) == ""
 
 
 def test_the_version_is_set_wherever_it_stands(tmp_path: Path) -> None:
@@ -81,6 +102,20 @@ def test_the_version_is_set_wherever_it_stands(tmp_path: Path) -> None:
     release.set_version(tmp_path, "1.3.0")
     for name, text in texts.items():
         assert (tmp_path / name).read_text() == text.replace("{}", "1.3.0")
+
+
+@pytest.mark.parametrize(
+    ("title", "date"), [("1.2.2", "release_date: '2030-01-02'"), ("1.2.3", "changes: {}")]
+)
+def test_there_are_no_notes_of_another_version_or_without_a_date(
+    title: str, date: str, tmp_path: Path
+) -> None:
+    (tmp_path / "galaxy.yml").write_text("version: 1.2.3\n")
+    (tmp_path / "CHANGELOG.rst").write_text(f"Notes\n=====\n\nv{title}\n======\n")
+    (tmp_path / release.CHANGELOG).parent.mkdir()
+    (tmp_path / release.CHANGELOG).write_text(f"releases:\n  {title}: {{{date}}}\n")
+    with pytest.raises(CommandError, match=r"does not begin with the notes of 1\.2\.3.*\n.*VERSION=1\.2\.3"):
+        release.write_notes(tmp_path, tmp_path / "notes.md")
 
 
 def test_a_work_tree_with_changes_stays_as_it_is(tmp_path: Path) -> None:
