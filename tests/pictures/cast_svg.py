@@ -5,7 +5,8 @@
 
 The picture has each line of the recording once, one below the other. Two animations show what the terminal
 has shown: one scrolls the lines, the other moves the cursor, with a cover over all that was not written yet.
-So programs may only append; :func:`replay` refuses others. Readers who want no motion see the end.
+So programs may only append; :func:`replay` refuses others. Readers who want no motion see the
+first pause after a failure.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import pyte
 
@@ -27,7 +28,9 @@ FONT_SIZE, CHARACTER, LINE = 13.3, 8, 18
 """Pixels: of the font, and of the width and height of a character in it."""
 BASELINE = 13
 """Pixels between the top of a line and its baseline."""
-MARGIN = 18
+MARGIN = 10
+STILL = "record: kubectl"
+"""The last lines of a playbook have this text if something has failed."""
 HARD_SPACE = "\xa0"
 """Browsers join other spaces."""
 BACKGROUND, TEXT = "#1e2127", "#d7dae0"
@@ -93,7 +96,11 @@ def render_cast(cast: Cast) -> str:
     below = LINE * screen.lines
     scrolls = [(one.seconds, f"translate(0,{-max(0, one.line - cast.rows + 1) * LINE}px)") for one in moments]
     cursors = [(one.seconds, f"translate({one.column * CHARACTER}px,{one.line * LINE}px)") for one in moments]
-    animations = {"lines": dict(_changes(scrolls, duration)), "cursor": dict(_changes(cursors, duration))}
+    still = _still(cast)
+    animations = {
+        name: (dict(_changes(values, duration)), values[still][1])
+        for name, values in {"lines": scrolls, "cursor": cursors}.items()
+    }
     colours = "".join(f".{name}{{fill:{colour}}}" for name, colour in COLOURS.items())
     return "\n".join(
         [
@@ -104,7 +111,7 @@ def render_cast(cast: Cast) -> str:
             "<style>",
             f"text{{fill:{TEXT};font:{FONT_SIZE}px {FONTS}}}",
             colours,
-            *(_style(name, keyframes, duration) for name, keyframes in animations.items()),
+            *(_style(name, keyframes, still, duration) for name, (keyframes, still) in animations.items()),
             "</style>",
             f'<rect width="100%" height="100%" rx="8" fill="{BACKGROUND}"/>',
             f'<svg x="{MARGIN}" y="{MARGIN}" width="{width}" height="{height}">',
@@ -122,6 +129,18 @@ def render_cast(cast: Cast) -> str:
     )
 
 
+def _still(cast: Cast) -> int:
+    """The event after which a reader sees why something failed; without a failure, the last one."""
+    events = list(cast.played())
+    written = "".join(data for _seconds, data in events).partition(STILL)[0]
+    length = 0
+    for place, ((seconds, data), (later, _data)) in enumerate(pairwise(events)):
+        length += len(data)
+        if length > len(written) and later - seconds > cast.idle_limit / 2:
+            return place
+    return len(events) - 1
+
+
 def _changes(values: list[tuple[float, str]], duration: float) -> Iterator[tuple[str, str]]:
     """The parts of the duration, in percent, at which a value begins; the first begins with 0."""
     before = ""
@@ -131,13 +150,15 @@ def _changes(values: list[tuple[float, str]], duration: float) -> Iterator[tuple
             before = value
 
 
-def _style(name: str, keyframes: Mapping[str, str], duration: float) -> str:
-    """The style of an element that is at its last place, unless motion is wanted."""
-    frames = "".join(f"{percent}%{{transform:{value}}}" for percent, value in keyframes.items())
+def _style(name: str, keyframes: Mapping[str, str], still: str, duration: float) -> str:
+    """The style of an element that stands still, unless motion is wanted."""
     last = list(keyframes.values())[-1]
     # Without a last keyframe, the browser would return to the style of the element.
+    frames = "".join(
+        f"{percent}%{{transform:{value}}}" for percent, value in [*keyframes.items(), ("100", last)]
+    )
     return (
-        f"#{name}{{transform:{last}}}\n"
+        f"#{name}{{transform:{still}}}\n"
         f"@media (prefers-reduced-motion:no-preference)"
         f"{{#{name}{{animation:{name} {duration:.1f}s step-end infinite}}}}\n"
         f"@keyframes {name}{{{frames}}}"

@@ -3,8 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The recording of an upgrade that fails and is mended: a shell in a pseudo-terminal, and a person who types.
 
-What the terminal shows is recorded unchanged. The person types at a fixed rhythm and reads for a fixed time.
-A player shortens each longer pause, such as that of a component which does not become healthy.
+What the terminal shows is recorded unchanged, from the first plan on. The person types at a fixed rhythm and
+reads for a fixed time. Pauses while a command works are shortened, such as that of a component which does not
+become healthy. Ansible fills its headings with stars for a terminal of 80 columns at least: those beyond ours
+are cut.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import codecs
 import fcntl
 import os
 import pty
+import re
 import select
 import shutil
 import struct
@@ -32,18 +35,25 @@ from tests.make.environments import MAIN
 from .cast import Cast
 
 TITLE = "An upgrade that fails and is mended, with kyma.lifecycle"
-COLUMNS, ROWS = 90, 28
-TYPING = 0.03
+COLUMNS, ROWS = 70, 30
+TYPING = 0.01
 """Seconds for each character."""
-READING = 4.0
-"""Seconds between the end of a command and the next one; a player shows no longer pause."""
+READING = 6.0
+"""Seconds between the end of a command and the next one."""
+WORKING = 0.5
+"""Seconds that remain of a pause of a command at work."""
 LONGEST = 240.0
 """Seconds that a command may take."""
 HOME = Path("/tmp/kyma-shop")
 """The home of the person. Its path is in the recording, so it is the same on each machine."""
 CLUSTER = "live-eu"
 MANIFEST = "releases/1.1/checkout/deployment.yaml"
-DEPLOY = "ansible-playbook kyma.lifecycle.deploy_kyma -e kyma_release=releases"
+DEPLOY = "ansible-playbook deploy_kyma.yml -e version="
+SETTINGS = "[defaults]\ninventory = inventory.yml\ndisplay_skipped_hosts = false\n"
+PLAYBOOK = """
+- import_playbook: kyma.lifecycle.deploy_kyma
+  vars: {kyma_release: 'releases/{{ version }}'}
+"""
 
 
 @dataclass(frozen=True)
@@ -62,17 +72,15 @@ class Step:
 
 
 STORY = (
-    Step("Deploy release 1.0 of a small shop.", f"{DEPLOY}/1.0"),
-    Step("Rehearse release 1.1: the checkout gets nodes of its own.", f"{DEPLOY}/1.1 --check --diff"),
-    Step("That is what was meant. Upgrade.", f"{DEPLOY}/1.1", code=2),
-    Step("No node matches the selector of the checkout. Which nodes are there?", "kubectl get nodes -L pool"),
-    Step("The pool is called shop. Correct the release.", f"sed -i s/shoop/shop/ {MANIFEST}"),
-    Step("The same command again continues the upgrade.", f"{DEPLOY}/1.1"),
+    Step("What would release 1.1 change?", f"{DEPLOY}1.1 --check --diff"),
+    Step("That is what was meant. Upgrade.", f"{DEPLOY}1.1", code=2),
+    Step("The pool is called shop, not shoop.", f"sed -i s/shoop/shop/ {MANIFEST}"),
+    Step("The same command continues.", f"{DEPLOY}1.1"),
 )
 
 
 def record(kubeconfig: Path) -> Cast:
-    """The recording of the story on an empty cluster, whose nodes get a label.
+    """The recording of the story on an empty cluster, which first gets release 1.0, and its nodes a label.
 
     Args:
         kubeconfig: of its administrator.
@@ -81,11 +89,14 @@ def record(kubeconfig: Path) -> Cast:
         AssertionError: a command has ended with another exit code than expected.
     """
     with _home(kubeconfig) as environment, _shell(environment) as person:
+        person.type(f"{DEPLOY}1.0 && clear")
         for step in STORY:
             person.type(f"# {step.comment}")
             person.type(step.command)
             assert person.code == step.code, f"{step.command} ended with {person.code}:\n{person.shown}"
-            person.wait(READING)
+            if step is STORY[0]:
+                person.show_all_at_once()
+            person.read()
         return Cast(TITLE, COLUMNS, ROWS, READING, person.events)
 
 
@@ -103,7 +114,8 @@ def _home(kubeconfig: Path) -> Iterator[Mapping[str, str]]:
         pod = "    spec:\n      containers:"
         _replace(HOME / MANIFEST, pod, pod.replace("\n", "\n      nodeSelector: {pool: shoop}\n"))
         shutil.copytree(ROOT / "examples" / "kyma_migrations", HOME / "kyma_migrations")
-        (HOME / "ansible.cfg").write_text("[defaults]\ninventory = inventory.yml\n")
+        (HOME / "ansible.cfg").write_text(SETTINGS)
+        (HOME / "deploy_kyma.yml").write_text(PLAYBOOK)
         (HOME / "inventory.yml").write_text(f"all: {{hosts: {{{CLUSTER}: {{kyma_context: {CLUSTER}}}}}}}\n")
         collections = HOME / ".ansible" / "collections"
         collections.mkdir(parents=True)
@@ -150,6 +162,7 @@ class Person:
     code: int = 0
     events: list[tuple[float, str]] = field(default_factory=list)
     _start: float = field(default_factory=time.monotonic)
+    _last: float = field(default_factory=time.monotonic)
     _decoder: codecs.IncrementalDecoder = field(default_factory=codecs.getincrementaldecoder("utf-8"))
 
     @property
@@ -185,10 +198,35 @@ class Person:
         while (left := end - time.monotonic()) > 0:
             if select.select([self.terminal], [], [], left)[0]:
                 text = self._decoder.decode(os.read(self.terminal, 65536))
-                self.events.append((time.monotonic() - self._start, text))
+                now = time.monotonic()
+                # A later start makes the pause before this shorter.
+                self._start += max(0.0, now - self._last - WORKING)
+                self._last = now
+                self.events.append((now - self._start, HEADING.sub(_fit, text)))
+
+    def read(self) -> None:
+        """Watch the terminal for as long as a reader needs."""
+        self.wait(READING)
+        self._last = time.monotonic()
+
+    def show_all_at_once(self) -> None:
+        """Let the recording begin with what the terminal shows now, since it was cleared."""
+        shown = self.shown.rpartition(CLEARED)[2]
+        self._start = time.monotonic()
+        self.events[:] = [(0.0, shown)]
+
+
+HEADING = re.compile(r"^((?:[A-Z]+ )+(?:\[.*\] )?)\*{3,}", re.MULTILINE)
+
+
+def _fit(heading: re.Match[str]) -> str:
+    """A heading of Ansible as wide as the terminal."""
+    return heading[1].ljust(COLUMNS, "*")
 
 
 PROMPT = "\x1b[34m$\x1b[0m "
+CLEARED = "\x1b[3J"
+"""The last that `clear` writes."""
 OPEN_TERMINAL = 'exec "$@" <"$0" >"$0" 2>&1'
 """Opens the terminal in a new session, whose controlling terminal it becomes."""
 BASH = ("bash", "--noprofile", "--norc", "--noediting", "-i")

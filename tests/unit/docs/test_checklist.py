@@ -6,9 +6,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.kyma.lifecycle.plugins.doc_fragments.attributes import ModuleDocFragment
 
 from tests.cluster.paths import ROOT
 from tests.make.content import tracked_files
@@ -23,6 +27,47 @@ PUBLIC = {"migration.py", "migrations", "migration_pytest.py", "migration_testin
 """Shared code that other collections may import."""
 HEADER = "SPDX-License-Identifier: GPL-3.0-or-later"
 TRACKED = sorted(path for path in tracked_files() if path.suffix not in (".png", ".gz"))
+
+CHECKLIST = (ROOT / "docs" / "checklist.md").read_text(encoding="utf-8")
+MODULES = sorted(path.stem for path in (PLUGINS / "modules").glob("*.py") if path.stem != "__init__")
+READING_STATES = {"get", "gathered", "info", "list", "query", "read"}
+"""Values of an option `state` for which another module is needed, which is named `…_info`."""
+
+
+def documentation(module: str) -> dict[str, Any]:
+    """What the documentation of a module says."""
+    code = import_module(f"ansible_collections.kyma.lifecycle.plugins.modules.{module}")
+    return dict(yaml.safe_load(code.DOCUMENTATION))
+
+
+def states_in(options: dict[str, Any]) -> Iterator[str]:
+    """The choices of each option `state`, also in lists of dictionaries."""
+    for name, option in options.items():
+        yield from option.get("choices", ()) if name == "state" else ()
+        yield from states_in(option.get("suboptions", {}))
+
+
+def test_each_point_is_met_or_left_to_a_person() -> None:
+    points = CHECKLIST.partition("## What people decide")[0]
+    states = re.findall(r"^\| (?!asked|-)[^|]+ \| ([^|]+) \| [^|]+ \|$", points, re.MULTILINE)
+    assert len(states) > 45
+    assert {*states} == {"met", "person"}
+
+
+def test_no_module_reads_by_a_value_of_state() -> None:
+    states = {name: {*states_in(documentation(name)["options"])} for name in MODULES}
+    assert states["hold"] == {"present", "absent"}
+    assert {name: own for name, own in states.items() if own & READING_STATES} == {}
+
+
+def test_modules_that_only_read_have_check_mode() -> None:
+    reading = [name for name in MODULES if name.endswith("_info")]
+    assert len(reading) > 6
+    assert {name for name in reading if f"`{name}`" not in CHECKLIST} == set()
+    read = yaml.safe_load(ModuleDocFragment.READ)["attributes"]["check_mode"]["support"]
+    fragments = {name: documentation(name)["extends_documentation_fragment"] for name in reading}
+    assert read == "full"
+    assert [name for name in reading if "kyma.lifecycle.attributes.read" not in fragments[name]] == []
 
 
 def test_plugins_are_of_known_kinds() -> None:
@@ -59,7 +104,7 @@ def test_dependencies_have_a_stable_lower_bound() -> None:
 
 
 def test_the_address_of_the_repository_has_one_place() -> None:
-    address = GALAXY["repository"]
+    address, site = GALAXY["repository"], GALAXY["documentation"]
     owner, name = address.split("/")[-2:]
     named = re.compile(rf"https?://[^\s)>\"']*{re.escape(name)}[^\s)>\"'`]*")
     others = {
@@ -67,11 +112,12 @@ def test_the_address_of_the_repository_has_one_place() -> None:
         for path in TRACKED
         if path.parts[0] != "tests"
         for link in named.findall((ROOT / path).read_text(encoding="utf-8"))
-        if not link.startswith(f"{address}/") and link != address
+        if not link.startswith(f"{address}/") and link not in (address, site)
     }
     assert others == set()
     assert owner == "kyma-project"
-    assert all(GALAXY[field].startswith(address) for field in ("documentation", "homepage", "issues"))
+    assert all(GALAXY[field].startswith(address) for field in ("homepage", "issues"))
+    assert site == f"https://{owner}.github.io/{name}"
 
 
 def test_the_links_of_the_site_lead_to_the_repository() -> None:

@@ -10,7 +10,8 @@ import pytest
 from tests.cluster.paths import ROOT
 from tests.support.printed_blocks import FAILS, NOT_RUN, RUN_BY, Block, Command, blocks_of, missing_lines
 
-PAGES = [ROOT / "README.md", ROOT / "docs" / "tutorial.md", *sorted((ROOT / "docs").glob("guide_*.md"))]
+FIRST_PAGES = ("README.md", "docs/install.md", "docs/playbooks.md", "docs/tutorial.md")
+PAGES = [*(ROOT / name for name in FIRST_PAGES), *sorted((ROOT / "docs").glob("guide_*.md"))]
 RUNNER = (ROOT / "tests" / "integration" / "environment" / "test_printed_commands.py").read_text()
 
 

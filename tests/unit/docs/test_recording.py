@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import render_brief_durations
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.hop_lines import NOTHING_WRITTEN
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.playbook_summary import (
     FAILED,
     NEXT_STEPS,
@@ -24,7 +25,7 @@ from tests.pictures.cast_svg import CAST, CHARACTER, HARD_SPACE, PICTURE, draw, 
 from tests.pictures.recording import CLUSTER, COLUMNS, HOME, READING, ROWS, STORY, TITLE
 
 RECORDING = Cast.parse(CAST.read_text(encoding="utf-8"))
-LONGEST = 90
+LONGEST = 40
 """Seconds that people watch."""
 BIGGEST = 300_000
 """Bytes of the picture."""
@@ -66,16 +67,17 @@ def test_the_recording_shows_nothing_of_the_machine() -> None:
 
 def test_the_recording_shows_what_the_collection_prints() -> None:
     assert missing_tasks(RECORDING.text) == []
-    assert [f"next: {NEXT_STEPS[state]}" in RECORDING.text for state in (PLANNED, FAILED)] == [True, True]
-    first, *_others, last = RECORDING.text.split("\nPLAY RECAP ")[:-1]
-    for part in (first, last):
-        rows = [
-            {"kind": kind, "name": name, "state": state, "seconds": seconds}
-            for kind, name, state, seconds in ROW.findall(part)
-        ]
-        table = "\n".join(f"[{CLUSTER}] {line}" for line in render_brief_durations(rows))
-        assert rows
-        assert f"{table}\n" in part
+    steps = (f"{NOTHING_WRITTEN}; {NEXT_STEPS[PLANNED]}", NEXT_STEPS[FAILED])
+    unwrapped = RECORDING.text.replace("\n  ", " ")
+    assert [f"next: {step}" in unwrapped for step in steps] == [True, True]
+    last = RECORDING.text.split("\nPLAY RECAP ")[-2]
+    rows = [
+        {"kind": kind, "name": name, "state": state, "seconds": seconds}
+        for kind, name, state, seconds in ROW.findall(last)
+    ]
+    table = "\n".join(f"[{CLUSTER}] {line}" for line in render_brief_durations(rows))
+    assert rows
+    assert f"{table}\n" in last
 
 
 def test_the_picture_is_drawn_from_the_recording() -> None:
@@ -95,6 +97,16 @@ def test_the_picture_has_a_title_a_description_and_all_text() -> None:
     shown = {line.replace(HARD_SPACE, " ") for line in lines.values()}
     written = {line.rstrip() for line in RECORDING.text.splitlines() if line.strip()}
     assert {line for line in written if len(line) <= COLUMNS} <= shown
+
+
+def test_the_picture_begins_with_a_plan_and_stands_still_at_a_reason() -> None:
+    first = replace(RECORDING, events=RECORDING.events[:1])
+    assert first.seconds == 0.0
+    assert "Plan: 0 to create, 1 to change" in first.text
+    shown = render_cast(
+        replace(SMALL, events=[(0.0, "record: kubectl\r\n"), (0.5, "$ "), (2.0, "x\r\ny\r\n")])
+    )
+    assert "#cursor{transform:translate(16px,18px)}" in shown
 
 
 def test_the_picture_needs_no_scripts_and_respects_reduced_motion() -> None:

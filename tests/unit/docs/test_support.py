@@ -10,6 +10,7 @@ import tomllib
 
 import pytest
 import yaml
+from ansible_test._util.target.common.constants import REMOTE_ONLY_PYTHON_VERSIONS
 
 from tests.cluster.kind import IMAGE
 from tests.cluster.paths import ROOT
@@ -24,6 +25,8 @@ ROWS = {
 """The tested and the expected versions of each row, by its name."""
 NEWEST_PYTHON_OF_TESTS = (3, 13)
 """No machine of the tests has had a newer one."""
+OLDEST_CORES_ALONE = "3.8"
+"""The Python of other hosts that only the oldest supported ansible-core runs modules on."""
 REQUIREMENTS = ROOT / "tests" / "requirements"
 
 
@@ -61,7 +64,18 @@ def test_the_lowest_python_is_that_of_the_linters() -> None:
     lowest = ROWS["Python of an execution host"][0][0]
     assert tools["mypy"]["python_version"] == lowest
     assert tools["ruff"]["target-version"] == f"py{lowest.replace('.', '')}"
-    assert f"modules\n  need Python {lowest} " in PAGE
+    assert f"its modules need Python {lowest} " in PAGE
+
+
+def test_the_readme_names_the_pythons_of_other_hosts_that_are_not_supported() -> None:
+    lowest = tuple(map(int, ROWS["Python of an execution host"][0][0].split(".")))
+    others = [tuple(map(int, version.split("."))) for version in REMOTE_ONLY_PYTHON_VERSIONS]
+    older = {".".join(map(str, version)) for version in others if version < lowest} - {OLDEST_CORES_ALONE}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (sentence,) = re.findall(r"also on targets: Python (.*?) are not supported", readme)
+    assert {*re.findall(r"3\.\d+", sentence)} == {OLDEST_CORES_ALONE, *older}
+    (page,) = re.findall(rf"with Python {OLDEST_CORES_ALONE}, and .* do on hosts with Python (.*?)\. ", PAGE)
+    assert {*re.findall(r"3\.\d+", page)} == older
 
 
 def test_libraries_are_tested_in_their_lowest_and_their_newest_version() -> None:
@@ -105,3 +119,25 @@ def test_a_promise_with_a_time_is_marked_as_a_proposal(name: str) -> None:
     )
     parts = re.split(r"\n\n|\n(?=[-|])", (ROOT / name).read_text(encoding="utf-8"))
     assert [one for one in parts if promise.search(one) and "*proposal*" not in one.lower()] == []
+
+
+def test_the_releases_of_kyma_are_those_that_the_tests_deploy() -> None:
+    tests = (ROOT / "tests" / "integration" / "playbook").glob("test_kyma_*.py")
+    used = {version for test in tests for version in re.findall(r"\"(2\.\d+)\"", test.read_text())}
+    (deployed, refused) = re.findall(
+        r"Tests deploy (.*?), and upgrade|Kubernetes serves.* Of (2\.\d+),", PAGE
+    )
+    tested = re.findall(r"2\.\d+", deployed[0])
+    assert used == {*tested, refused[1]}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"releases {tested[0]} and {tested[1]} to {tested[-1]} are tested" in " ".join(readme.split())
+    first, last = (int(version.partition(".")[2]) for version in (tested[1], tested[-1]))
+    assert tested[1:] == [f"2.{minor}" for minor in range(first, last + 1)]
+
+
+def test_the_migrations_between_releases_of_kyma_are_those_of_the_collection() -> None:
+    page = (ROOT / "docs" / "operating_migrations.md").read_text(encoding="utf-8")
+    components = re.findall(r"^## (\w+)/[\w-]+$", page, re.MULTILINE)
+    assert re.findall(r"\[Two migrations\]\(.*?\), for (\w+) and (\w+)\.", PAGE) == [tuple(components[::-1])]
+    newest = metadata("meta/kyma.yml")["newest_supported_release"]
+    assert f"They support releases up to {newest}." in PAGE
