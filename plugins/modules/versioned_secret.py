@@ -21,12 +21,18 @@ description:
     C(quarks.cloudfoundry.org/source-description), as QuarksJob writes them.
   - Only Secrets that this collection has created are deleted. Others with such a label and name stay, and a
     warning names them.
+  - A number is never used again, also if its version was deleted by hand. The Secret C(<name>-v0) records the
+    highest one. It has no data, and stays when all versions are deleted.
+  - If the newest version belongs to an errand, and has the same content, the module changes nothing. A
+    warning says that the version is deleted with the errand.
   - A Secret without the first of these labels is no version. If it has the name of the next version, the
     module uses the next number that is free.
   - Errands that refer to any version of a base run with the newest one.
   - The module never returns or prints a value of a Secret.
+  - The usual options are O(name), O(namespace), O(state), O(data), O(keep) and O(version). All other options
+    are for experts.
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.connection
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.diff
 attributes:
@@ -61,6 +67,20 @@ options:
       - All values together have at most 1 MiB.
       - Required if O(state=present).
     type: dict
+  keep:
+    description:
+      - How many versions stay, at least 1. Older ones are deleted, also if no new version is needed.
+      - A version stays if an errand or an object of Kubernetes' own kinds refers to it. The guide to errands
+        names the kinds. Custom resources can't be known.
+      - If one of these kinds can't be read, no version is deleted, and the task fails after the new version
+        was written.
+      - Without it, all versions stay.
+    type: int
+  version:
+    description:
+      - The number of the only version to delete, for O(state=absent).
+    type: int
+  # Expert options.
   labels:
     description:
       - Labels of the Secret, beside those that mark a version.
@@ -76,16 +96,10 @@ options:
       - A description of who creates the version. A different description alone makes no new version.
     type: str
     default: kyma.lifecycle.versioned_secret
-  keep:
+  keep_seconds:
     description:
-      - How many versions stay, at least 1. Older ones are deleted, also if no new version is needed.
-      - A version stays if a pod, an errand, or the pod template of a Deployment, StatefulSet, DaemonSet, Job
-        or CronJob refers to it.
-      - Without it, all versions stay.
-    type: int
-  version:
-    description:
-      - The number of the only version to delete, for O(state=absent).
+      - How many seconds from its creation a version stays at least, also if there are more than O(keep).
+      - Requires O(keep).
     type: int
   force:
     description:
@@ -94,9 +108,9 @@ options:
     type: bool
     default: false
 notes:
-  - The user needs the rights to get, list, create and delete Secrets in the namespace. For O(keep) and
-    O(state=absent) also those to list pods, Deployments, StatefulSets, DaemonSets, Jobs, CronJobs and
-    errands.
+  - The user needs the rights to get, list, create, patch and delete Secrets in the namespace. To delete
+    versions with O(keep) or O(state=absent), also to list errands and all kinds that can use Secrets. Two of
+    these kinds, C(persistentvolumes) and C(storageclasses), are in no namespace.
 seealso:
   - module: kyma.lifecycle.versioned_secret_info
 """
@@ -162,6 +176,12 @@ removed:
   type: list
   elements: str
   sample: [database-v1]
+not_done:
+  description: The versions that were not deleted, because the task was stopped. Run it again to do the rest.
+  returned: if it was stopped
+  type: list
+  elements: str
+  sample: [database-v2]
 """
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module

@@ -19,7 +19,7 @@ description:
     more, that value is hidden.
   - It reads only.
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.connection
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.read
 options:

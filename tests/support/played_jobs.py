@@ -92,9 +92,10 @@ class PlayedJobs:
 
     Attributes:
         runs: how containers run, by name; others do not end.
-        blocked: containers that can't start, with the reason.
+        blocked: containers that can't start, with the reason; one that is removed starts at the next tick.
         injected: containers that a webhook adds to each pod.
         refusal: why no pod can be created; empty if they can.
+        sees_deletions: whether the kubelet has learnt of the deletion of pods.
         made: the Jobs that were ever created, as (name, uid), in their order.
         started: the pods whose containers were ever started, by name.
         reads: how often files were read in a holding container.
@@ -106,6 +107,7 @@ class PlayedJobs:
         self.blocked: dict[str, str] = {}
         self.injected: list[Object] = []
         self.refusal = ""
+        self.sees_deletions = True
         self.made: list[tuple[str, str]] = []
         self.started: list[str] = []
         self.reads = 0
@@ -317,7 +319,7 @@ class PlayedJobs:
     def _run_pod(self, pod: Object) -> None:
         if _phase(pod) in ("Succeeded", "Failed"):
             return
-        if pod["metadata"].get("deletionTimestamp"):
+        if pod["metadata"].get("deletionTimestamp") and self.sees_deletions:
             self._kill(pod)
         elif not _statuses(pod):
             self._start_pod(pod)
@@ -339,6 +341,9 @@ class PlayedJobs:
     def _run_containers(self, pod: Object) -> None:
         statuses = []
         for one in _statuses(pod):
+            if "waiting" in one["state"] and one["name"] not in self.blocked:
+                statuses.append({**one, "state": {"running": {"startedAt": self._now()}}})
+                continue
             if "running" not in one["state"]:
                 statuses.append(one)
                 continue
@@ -364,7 +369,10 @@ class PlayedJobs:
         return (GIVEN_UP if is_over else None), ""
 
     def _kill(self, pod: Object) -> None:
-        """End a deleted pod: a holding container ignores TERM, and is killed after the grace period."""
+        """End a deleted pod: a holding container ignores TERM, and is killed after the grace period.
+
+        The kubelet does not report how a container ends meanwhile until all of them have ended.
+        """
         uid = pod["metadata"]["uid"]
         statuses = []
         for one in _statuses(pod):
@@ -378,6 +386,8 @@ class PlayedJobs:
             else:
                 statuses.append(self._ended(one, KILLED if is_holder else TERMINATED))
         self._dying.add(uid)
+        if any("terminated" not in one["state"] for one in statuses):
+            return
         if not statuses:
             self._patch_status(POD, pod, {"phase": "Failed"})
             return
@@ -395,6 +405,7 @@ class PlayedJobs:
         end: Object = {
             "exitCode": code,
             "reason": "Error" if code else "Completed",
+            "startedAt": (status["state"].get("running") or {}).get("startedAt"),
             "finishedAt": self._now(),
         }
         if message:

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """From a definition to a Kubernetes Job: the objects that it refers to, how it is built, and how it ended.
 
-Only `pod_logs` reads, and `version_writer` reads and writes. All else is pure.
+Only `pod_logs` reads; `version_writer` and `version_pruning` read and write. All else is pure.
 
 Public modules: `configuration`, `job_outcome`, `job_template`, `pod_logs`, `pod_references`, `run_history`,
-`secret_users`, `secret_validation`, `version_writer`, `versioned_secrets`.
+`secret_users`, `secret_validation`, `version_list`, `version_pruning`, `version_writer`, `versioned_secrets`.
 """

@@ -15,7 +15,7 @@ from .._loose_json import mapping_of, mappings_in, text_of
 
 CONFIG_MAP, SECRET = "ConfigMap", "Secret"
 
-_VOLUMES_WITH_SECRET_REF = ("cephfs", "flexVolume", "iscsi", "rbd", "scaleIO", "storageos")
+_VOLUMES_WITH_SECRET_REF = ("cephfs", "cinder", "flexVolume", "iscsi", "rbd", "scaleIO", "storageos")
 """Volumes of drivers that name a Secret with the login as ``secretRef``."""
 
 

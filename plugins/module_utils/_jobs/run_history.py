@@ -8,7 +8,7 @@ Errands and one-off jobs have the same history.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from .._cluster.cluster import Object
@@ -46,6 +46,29 @@ def with_run(
     others = [dict(one) for one in history if one.get("run") != entry.get("run")]
     runs = sorted([dict(entry), *others], key=lambda one: number_of(one.get("run")), reverse=True)
     return runs[:most]
+
+
+def with_names_of_newest(
+    history: Iterable[Mapping[str, Any]], fields: Collection[str], most: int
+) -> list[Object]:
+    """A history with a bounded size: the names of the newest runs, and only the counts of all others.
+
+    Args:
+        history: the entries, the newest first.
+        fields: the lists of names in an entry, the most important first. The count of ``names`` is
+            ``namesCount``.
+        most: characters that all lists may have together.
+    """
+    entries = []
+    for one in history:
+        entry = dict(one)
+        for name in fields:
+            size = sum(len(text) + len('"", ') for text in entry.get(name) or ())
+            if size > most:
+                entry[f"{name}Count"] = len(entry.pop(name))
+            most = max(most - size, 0)
+        entries.append(entry)
+    return entries
 
 
 def run_report(run: int, outcome: JobOutcome | None, state: str = "") -> Object:

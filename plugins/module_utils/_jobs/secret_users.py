@@ -1,15 +1,15 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The objects that use Secrets: pure. A workload uses what its pod template refers to."""
+"""The objects of Kubernetes' own kinds that use Secrets: pure. Custom resources are unknown here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from .._cluster.cluster import ref_of
-from .._loose_json import mapping_of
+from .._loose_json import mapping_of, mappings_in, text_of
 from .pod_references import SECRET, pod_references
 
 SecretUsers = Mapping[str, tuple[str, ...]]
@@ -17,15 +17,37 @@ SecretUsers = Mapping[str, tuple[str, ...]]
 MoreUsers = Callable[[], SecretUsers]
 """Reads users of other kinds, such as errands."""
 
+
+class UserKind(NamedTuple):
+    """A kind whose objects can use Secrets.
+
+    Attributes:
+        api_version, kind: of its objects.
+        is_namespaced: whether these are in namespaces.
+    """
+
+    api_version: str
+    kind: str
+    is_namespaced: bool = True
+
+
 USER_KINDS = (
-    ("v1", "Pod"),
-    ("apps/v1", "Deployment"),
-    ("apps/v1", "StatefulSet"),
-    ("apps/v1", "DaemonSet"),
-    ("batch/v1", "Job"),
-    ("batch/v1", "CronJob"),
+    UserKind("v1", "Pod"),
+    UserKind("apps/v1", "ReplicaSet"),
+    UserKind("apps/v1", "Deployment"),
+    UserKind("apps/v1", "StatefulSet"),
+    UserKind("apps/v1", "DaemonSet"),
+    UserKind("apps/v1", "ControllerRevision"),
+    UserKind("batch/v1", "CronJob"),
+    UserKind("batch/v1", "Job"),
+    UserKind("networking.k8s.io/v1", "Ingress"),
+    UserKind("v1", "ServiceAccount"),
+    UserKind("v1", "ReplicationController"),
+    UserKind("v1", "PodTemplate"),
+    UserKind("v1", "PersistentVolume", is_namespaced=False),
+    UserKind("storage.k8s.io/v1", "StorageClass", is_namespaced=False),
 )
-"""The kinds that are searched for users: apiVersion and kind."""
+"""The kinds that are searched for users, in this order."""
 
 
 def no_more_users() -> SecretUsers:
@@ -33,34 +55,100 @@ def no_more_users() -> SecretUsers:
     return {}
 
 
-def pod_template_of(obj: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The pod template of a workload, with ``metadata`` and ``spec``. A pod is its own template."""
-    if obj.get("kind") == "Pod":
-        return obj
-    spec = mapping_of(obj.get("spec"))
-    if obj.get("kind") == "CronJob":
-        spec = mapping_of(mapping_of(spec.get("jobTemplate")).get("spec"))
-    return mapping_of(spec.get("template"))
+def secret_users(objects: Iterable[Mapping[str, Any]], namespace: str) -> dict[str, tuple[str, ...]]:
+    """The Secrets of a namespace that objects of the kinds above use, each with its users."""
+    return users_by_secret((ref_of(obj), used_secrets(obj, namespace)) for obj in objects)
 
 
-def secret_users(
-    objects: Iterable[Mapping[str, Any]],
-    template_of: Callable[[Mapping[str, Any]], Mapping[str, Any]] = pod_template_of,
-) -> dict[str, tuple[str, ...]]:
-    """The Secrets that objects of one namespace use, each with its users.
+def users_by_secret(uses: Iterable[tuple[object, Iterable[str]]]) -> dict[str, tuple[str, ...]]:
+    """The users of each Secret.
 
     Args:
-        objects: of the kinds above, or of others.
-        template_of: returns the pod template of an object.
+        uses: pairs of a user and the names of the Secrets that it uses.
     """
     users: dict[str, tuple[str, ...]] = {}
-    for obj in objects:
-        for reference in pod_references(template_of(obj)):
-            if reference.kind == SECRET:
-                users[reference.name] = (*users.get(reference.name, ()), str(ref_of(obj)))
+    for user, names in uses:
+        for name in sorted(set(names)):
+            users[name] = (*users.get(name, ()), str(user))
     return users
 
 
 def merged_users(first: SecretUsers, second: SecretUsers) -> dict[str, tuple[str, ...]]:
     """The users of both sources."""
     return {name: (*first.get(name, ()), *second.get(name, ())) for name in {*first, *second}}
+
+
+def used_secrets(obj: Mapping[str, Any], namespace: str) -> set[str]:
+    """The names of the Secrets of a namespace that an object of the kinds above uses."""
+    names = _NAMES.get(text_of(obj.get("kind")))
+    if names is not None:
+        return {*names(obj, namespace)} - {""}
+    template = _pod_template(obj)
+    # Only pods have them; in a template they are refused.
+    debuggers = {"spec": {"containers": mapping_of(template.get("spec")).get("ephemeralContainers")}}
+    references = (*pod_references(template), *pod_references(debuggers))
+    return {one.name for one in references if one.kind == SECRET}
+
+
+def _pod_template(obj: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The pod template of an object, with ``metadata`` and ``spec``. A pod is its own template."""
+    match obj.get("kind"):
+        case "Pod":
+            return obj
+        case "PodTemplate":
+            return mapping_of(obj.get("template"))
+        case "ControllerRevision":
+            # A StatefulSet or a DaemonSet had it before, and gets it again by a rollback.
+            return mapping_of(mapping_of(mapping_of(obj.get("data")).get("spec")).get("template"))
+        case "CronJob":
+            job = mapping_of(mapping_of(obj.get("spec")).get("jobTemplate"))
+            return mapping_of(mapping_of(job.get("spec")).get("template"))
+    return mapping_of(mapping_of(obj.get("spec")).get("template"))
+
+
+def _of_ingress(obj: Mapping[str, Any], namespace: str) -> Iterator[str]:
+    for tls in mappings_in(mapping_of(obj.get("spec")).get("tls")):
+        yield text_of(tls.get("secretName"))
+    # Controllers have options such as nginx.ingress.kubernetes.io/auth-secret.
+    for option, value in mapping_of(mapping_of(obj.get("metadata")).get("annotations")).items():
+        place, _slash, name = text_of(value).rpartition("/")
+        if "secret" in option and place in ("", namespace):
+            yield name
+
+
+def _of_service_account(obj: Mapping[str, Any], _namespace: str) -> Iterator[str]:
+    for field in ("imagePullSecrets", "secrets"):
+        for reference in mappings_in(obj.get(field)):
+            yield text_of(reference.get("name"))
+
+
+def _of_volume(obj: Mapping[str, Any], namespace: str) -> Iterator[str]:
+    """The Secrets of a volume's driver. Without a namespace, they are in that of its claim."""
+    spec = mapping_of(obj.get("spec"))
+    claim = mapping_of(spec.get("claimRef")).get("namespace")
+    for source in map(mapping_of, spec.values()):
+        references = [
+            (mapping_of(value).get("name"), mapping_of(value).get("namespace"))
+            for field, value in source.items()
+            if field.lower().endswith("secretref")
+        ]
+        references.append((source.get("secretName"), source.get("secretNamespace")))
+        for name, place in references:
+            if (place or claim or namespace) == namespace:
+                yield text_of(name)
+
+
+def _of_storage_class(obj: Mapping[str, Any], _namespace: str) -> Iterator[str]:
+    # Drivers name the parameters as they like: which namespace is meant can't be known, so any counts.
+    for parameter, value in mapping_of(obj.get("parameters")).items():
+        if "secret" in parameter.lower() and not parameter.lower().endswith("namespace"):
+            yield text_of(value)
+
+
+_NAMES: Mapping[str, Callable[[Mapping[str, Any], str], Iterator[str]]] = {
+    "Ingress": _of_ingress,
+    "ServiceAccount": _of_service_account,
+    "PersistentVolume": _of_volume,
+    "StorageClass": _of_storage_class,
+}
+"""Kinds without a pod template."""

@@ -1,28 +1,25 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes and deletes versions of versioned Secrets: the only module here that reads and writes a cluster.
+"""Writes versions of versioned Secrets, and records their highest numbers.
 
-A version is only ever created or deleted, never changed. Two writers at the same time each create a version,
-or find the other's: the API server refuses the second Secret of a name.
+A version is only ever created or deleted, never changed, except for its owners. Two writers at the same time
+each create a version, or find the other's: the API server refuses the second Secret of a name.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
 
 from .._cluster.cluster import Cluster, Object
-from .._cluster.errors import AlreadyExists, ApiError, Conflict
-from .._cluster.fields.written_by import is_written_by
-from .._cluster.owner_references import is_owned_by
-from .._errors import MOST_REASONS, LifecycleError
+from .._cluster.errors import AlreadyExists, ApiError, Cause, Conflict, NotFound
+from .._cluster.owner_references import owners_in
+from .._errors import LifecycleError
 from .._redaction import Redactor
-from .._text import one_line, short_list
-from .secret_users import USER_KINDS, MoreUsers, SecretUsers, merged_users, no_more_users, secret_users
+from .._text import one_line
 from .secret_validation import (
     base_problems,
     data_problems,
@@ -31,37 +28,39 @@ from .secret_validation import (
     refuse_problems,
     reserved_problems,
 )
+from .version_list import Owner, VersionList, rival_of, version_list
 from .versioned_secrets import (
+    RECORDS_SELECTOR,
     SECRET_KIND_LABEL,
     SECRET_VERSION_LABEL,
     SOURCE_ANNOTATION,
     VERSIONED_SECRET,
-    VERSIONS_SELECTOR,
     SecretVersion,
     is_same_version,
-    newest_version,
-    secret_version,
-    surplus_versions,
+    number_record,
+    recorded_base,
+    recorded_number,
     versioned_name,
 )
 
-_SECRET = ("v1", "Secret")
+SECRET = ("v1", "Secret")
 
 
-class RemovedVersions(NamedTuple):
-    """The result of deleting versions, as names of Secrets.
+class VersionsTaken(LifecycleError):
+    """The versions of a base belong to another owner of the same kind, and have other content.
 
     Attributes:
-        removed: those that were deleted.
-        foreign: those that others have created, and that stay.
+        base: of the versions.
+        owner: the other one, as ``ownerReferences`` have it.
+        newest: the name of the newest version.
     """
 
-    removed: tuple[str, ...] = ()
-    foreign: tuple[str, ...] = ()
-
-
-class VersionInUse(LifecycleError):
-    """A version is not deleted because an object uses it."""
+    def __init__(self, namespace: str, base: str, owner: Owner, newest: str) -> None:
+        self.base, self.owner, self.newest = base, owner, newest
+        super().__init__(
+            f"the versions of Secret {base} belong to {owner.get('kind')} {namespace}/{owner.get('name')},"
+            f" and {newest} has other content"
+        )
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ class VersionContent:
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     source: str = ""
-    owner: Mapping[str, Any] | None = None
+    owner: Owner | None = None
 
     def as_version(self, version: int) -> Object:
         """The Secret of a version with this content."""
@@ -122,11 +121,7 @@ class WrittenVersion:
         name: of the Secret.
         version: its number.
         is_new: whether the write created it. False if the newest one was the same.
-        removed: names of older versions that were deleted.
-        foreign: names of older Secrets that have the name and label of a version, and that others have
-            created. They stay.
-        prune_failure: why older versions could not be deleted; empty if they were deleted, or if none had to
-            be.
+        warning: why its number could not be recorded; empty if it is recorded.
         secret: the Secret of the newest version.
         previous: the Secret of the version before; None if there was none, or if the write has created none.
     """
@@ -134,133 +129,96 @@ class WrittenVersion:
     name: str
     version: int
     is_new: bool
-    removed: tuple[str, ...] = ()
-    foreign: tuple[str, ...] = ()
-    prune_failure: str = ""
+    warning: str = ""
     secret: Object = field(default_factory=dict, repr=False)
     previous: Object | None = field(default=None, repr=False)
+
+
+def read_versions(cluster: Cluster, namespace: str) -> VersionList:
+    """The versions of all bases of a namespace, and the records of their numbers, by one list of metadata."""
+    secrets = cluster.list(*SECRET, namespace, label_selector=RECORDS_SELECTOR, metadata_only=True)
+    return version_list(secrets.items)
+
+
+def refuse_taken(cluster: Cluster, content: VersionContent, versions: VersionList) -> None:
+    """Refuse content for a base whose versions belong to another owner, such as another errand.
+
+    The same content is not refused: then both own the version.
+
+    Raises:
+        VersionsTaken: the content is another one.
+    """
+    newest = versions.newest(content.base)
+    if newest is None or rival_of(versions.of(content.base), content.owner) is None:
+        return
+    live = cluster.get(*SECRET, newest.name, newest.namespace)
+    desired = content.as_version(newest.version + 1)
+    if live is not None and not _is_same(cluster, live, desired):
+        _refuse_rival(content, versions)
 
 
 def write_version(
     cluster: Cluster,
     content: VersionContent,
     *,
-    keep: int | None = None,
-    more_users: MoreUsers = no_more_users,
+    versions: VersionList | None = None,
+    overwrite: bool = False,
     dry_run: bool = False,
 ) -> WrittenVersion:
-    """Create the next version, unless the newest one is the same.
+    """Create the next version, unless the newest one is the same, and record its number.
 
     Args:
         cluster: where.
         content: of the version.
-        keep: how many versions to retain; None for all. One that an object uses stays as well.
-        more_users: users other than pods and workloads. It is called only if versions are to be deleted.
+        versions: of its namespace; None to read them.
+        overwrite: whether to write also if the versions belong to another owner, and have other content.
         dry_run: whether the API server only validates what would be written.
 
     Raises:
         InvalidSecret: the API server would refuse the Secret. Nothing was written.
+        VersionsTaken: the versions belong to another owner, and have other content. Nothing was written.
         ClusterError: a request failed. No value is in its message.
     """
     action = f"cannot write a version of Secret {content.namespace}/{one_line(content.base, 253)}"
     refuse_problems(action, content.problems())
-    written = _create_version(cluster, content, action, dry_run=dry_run)
-    if keep is None:
-        return written
-    try:
-        pruned = _prune_versions(cluster, content, written, keep, more_users, dry_run=dry_run)
-    except ApiError as error:
-        failure = (
-            f"cannot delete old versions of Secret {content.namespace}/{content.base}: {error}."
-            f" The newest version is {written.name}. Correct this, and run it again."
-        )
-        return replace(written, prune_failure=failure)
-    return replace(written, removed=pruned.removed, foreign=pruned.foreign)
-
-
-def remove_versions(
-    cluster: Cluster,
-    namespace: str,
-    base: str,
-    *,
-    version: int | None = None,
-    force: bool = False,
-    more_users: MoreUsers = no_more_users,
-    dry_run: bool = False,
-) -> RemovedVersions:
-    """Delete one version of a base, or all of them, except Secrets that others have created.
-
-    Args:
-        cluster: where.
-        namespace, base: of the versions.
-        version: the number of the only one to delete; None for all.
-        force: whether to delete versions in use, too.
-        more_users: users other than pods and workloads.
-        dry_run: whether the API server only validates the deletions.
-
-    Raises:
-        VersionInUse: an object uses one of them. Nothing was deleted.
-        ClusterError: a request failed.
-    """
-    versions = read_versions(cluster, namespace, base)
-    named = [one for one in versions if version in (None, one.version)]
-    doomed = [one for one in named if is_written_by(versions[one])]
-    if doomed and not force:
-        users = merged_users(read_secret_users(cluster, namespace), more_users())
-        _refuse_used(doomed, users)
-    removed = _delete_versions(cluster, {one: versions[one] for one in doomed}, dry_run=dry_run)
-    return RemovedVersions(removed, _names(one for one in named if one not in doomed))
-
-
-def read_versions(cluster: Cluster, namespace: str, base: str) -> dict[SecretVersion, Object]:
-    """The versions of a base, each with the metadata of its Secret."""
-    listed = cluster.list(*_SECRET, namespace, label_selector=VERSIONS_SELECTOR, metadata_only=True)
-    versions = {secret_version(obj): obj["metadata"] for obj in listed.items}
-    return {one: meta for one, meta in versions.items() if one is not None and one.base == base}
-
-
-def foreign_warning(namespace: str, names: Sequence[str]) -> str:
-    """The warning that Secrets of others stay; empty if there are none."""
-    if not names:
-        return ""
-    return (
-        f"versions in namespace {namespace} that others have created stay: {short_list(names, MOST_REASONS)}."
-        f" If nothing needs them, delete them:\n  kubectl -n {namespace} delete secret {' '.join(names)}"
-    )
-
-
-def read_secret_users(cluster: Cluster, namespace: str) -> dict[str, tuple[str, ...]]:
-    """The Secrets that pods and workloads of a namespace use, each with its users."""
-    return secret_users(
-        obj for api_version, kind in USER_KINDS for obj in cluster.list(api_version, kind, namespace).items
-    )
-
-
-def _create_version(
-    cluster: Cluster, content: VersionContent, action: str, *, dry_run: bool
-) -> WrittenVersion:
-    tried = 0
+    versions = versions or read_versions(cluster, content.namespace)
+    highest = versions.highest(content.base)
     while True:
-        newest = newest_version(content.base, read_versions(cluster, content.namespace, content.base))
-        number = max(tried, newest.version if newest else 0) + 1
-        desired = content.as_version(number)
-        live = cluster.get(*_SECRET, newest.name, content.namespace) if newest else None
-        if newest is not None:
-            if live is None:
-                # It was deleted meanwhile.
-                continue
-            if _is_same(cluster, live, desired):
-                return WrittenVersion(newest.name, newest.version, is_new=False, secret=live)
-        refuse_problems(action, name_problems(versioned_name(content.base, number)))
+        newest = versions.newest(content.base)
+        live = cluster.get(*SECRET, newest.name, newest.namespace) if newest else None
+        if newest is not None and live is None:
+            versions = versions.with_live(newest, None)
+            continue
+        name = versioned_name(content.base, highest + 1)
+        version = SecretVersion(content.namespace, content.base, highest + 1, name)
+        desired = content.as_version(version.version)
+        if newest is not None and live is not None and _is_same(cluster, live, desired):
+            written = WrittenVersion(newest.name, newest.version, is_new=False, secret=live)
+            break
+        if not overwrite:
+            _refuse_rival(content, versions)
+        refuse_problems(action, name_problems(name))
         try:
             with errors_without_values(desired):
                 cluster.create(desired, dry_run=dry_run)
         except AlreadyExists:
-            # Another writer's version, or a Secret without the label.
-            tried = number
-            continue
-        name = desired["metadata"]["name"]
-        return WrittenVersion(name, number, is_new=True, secret=desired, previous=live)
+            # Others have created it meanwhile, or have a Secret of this name without the label. Only this one
+            # is read: in a fan-out, that may concern each of a thousand.
+            highest = version.version
+            versions = versions.with_live(version, cluster.get(*SECRET, name, content.namespace))
+        else:
+            written = WrittenVersion(name, version.version, is_new=True, secret=desired, previous=live)
+            break
+    warning = (
+        "" if dry_run else record_number(cluster, versions, content.namespace, content.base, written.version)
+    )
+    return replace(written, warning=warning)
+
+
+def _refuse_rival(content: VersionContent, versions: VersionList) -> None:
+    rival, newest = rival_of(versions.of(content.base), content.owner), versions.newest(content.base)
+    if rival is not None and newest is not None:
+        raise VersionsTaken(content.namespace, content.base, rival, newest.name)
 
 
 def _is_same(cluster: Cluster, live: Object, desired: Object) -> bool:
@@ -275,64 +233,52 @@ def _is_same(cluster: Cluster, live: Object, desired: Object) -> bool:
         return False
 
 
-def _prune_versions(
-    cluster: Cluster,
-    content: VersionContent,
-    written: WrittenVersion,
-    keep: int,
-    more_users: MoreUsers,
-    *,
-    dry_run: bool,
-) -> RemovedVersions:
-    existing = read_versions(cluster, content.namespace, content.base)
-    own = {one: meta for one, meta in existing.items() if _is_own(meta, content.owner)}
-    # A dry run has created no version.
-    new = SecretVersion(content.namespace, content.base, written.version, written.name)
-    foreign = _names(one for one in existing if one not in own and one != new)
-    versions = [*{*own, new}]
-    if not surplus_versions(versions, keep, ()):
-        return RemovedVersions(foreign=foreign)
-    users = merged_users(read_secret_users(cluster, content.namespace), more_users())
-    doomed = {one: own[one] for one in surplus_versions(versions, keep, users) if one in own}
-    return RemovedVersions(_delete_versions(cluster, doomed, dry_run=dry_run), foreign)
+def record_number(cluster: Cluster, versions: VersionList, namespace: str, base: str, number: int) -> str:
+    """Record that a version of a base has had a number; returns why that failed, mostly an empty text.
+
+    The record has the highest number of all writers, and belongs to nothing. So a number outlives its
+    version, all versions, and the errand.
+    """
+    name, meta = versioned_name(base, 0), versions.records.get(base)
+    try:
+        while meta is None or recorded_number(meta) < number:
+            try:
+                if meta is None:
+                    cluster.create(number_record(namespace, base, number))
+                else:
+                    annotations = number_record(namespace, base, number)["metadata"]["annotations"]
+                    change = {"resourceVersion": meta["resourceVersion"], "annotations": annotations}
+                    cluster.patch(*SECRET, name, namespace, {"metadata": change})
+                break
+            except (AlreadyExists, Conflict, NotFound):
+                live = cluster.get(*SECRET, name, namespace)
+                if live is not None and recorded_base(live) != base:
+                    return _unrecorded(
+                        namespace, base, number, f"Secret {namespace}/{name} has another purpose"
+                    )
+                meta = live["metadata"] if live else None
+    except ApiError as error:
+        return _unrecorded(namespace, base, number, str(error))
+    return ""
 
 
-def _is_own(meta: Object, owner: Mapping[str, Any] | None) -> bool:
-    """Whether a version was created for an owner, or by this collection. Its labels do not say that."""
-    return is_owned_by({"metadata": meta}, owner["uid"]) if owner else is_written_by(meta)
-
-
-def _names(versions: Iterable[SecretVersion]) -> tuple[str, ...]:
-    return tuple(one.name for one in sorted(versions, key=lambda one: one.version))
-
-
-def _delete_versions(
-    cluster: Cluster, doomed: Mapping[SecretVersion, Object], *, dry_run: bool
-) -> tuple[str, ...]:
-    removed = []
-    for one in sorted(doomed, key=lambda one: one.version):
-        try:
-            if cluster.delete(*_SECRET, one.name, one.namespace, uid=doomed[one]["uid"], dry_run=dry_run):
-                removed.append(one.name)
-        except Conflict:
-            # It is another Secret of the same name that was created meanwhile.
-            continue
-    return tuple(removed)
-
-
-def _refuse_used(versions: list[SecretVersion], users: SecretUsers) -> None:
-    used = [one for one in versions if one.name in users]
-    if not used:
-        return
-    reasons = [
-        f"Secret {one.namespace}/{one.name} is used by {short_list(users[one.name], MOST_REASONS)}"
-        for one in used[:MOST_REASONS]
-    ]
-    more = f"; {len(used) - MOST_REASONS} more versions are in use" if len(used) > MOST_REASONS else ""
-    raise VersionInUse(
-        f"cannot delete versions of Secret {used[0].namespace}/{used[0].base}: {'; '.join(reasons)}{more}."
-        " Nothing was deleted. Delete or change these objects first, or delete the versions with force."
+def _unrecorded(namespace: str, base: str, number: int, reason: str) -> str:
+    return (
+        f"cannot record in Secret {namespace}/{versioned_name(base, 0)} that {versioned_name(base, number)}"
+        f" exists: {reason}. Correct this, and run it again. Until then, a new version gets this name if that"
+        " one is deleted."
     )
+
+
+def add_owner(cluster: Cluster, secret: Object, owner: Owner) -> None:
+    """Add an owner to those of a version, so that it stays until the last of them is deleted.
+
+    Raises:
+        ClusterError: a request failed, such as with a conflict if the Secret has changed.
+    """
+    meta = secret["metadata"]
+    change = {"resourceVersion": meta["resourceVersion"], "ownerReferences": [*owners_in(secret), owner]}
+    cluster.patch(*SECRET, meta["name"], meta["namespace"], {"metadata": change})
 
 
 @contextmanager
@@ -347,5 +293,5 @@ def errors_without_values(secret: Object) -> Iterator[None]:
         action = str(error).removesuffix(one_line(error.api_message)) if error.api_message else str(error)
         error.api_message = redactor.clean(error.api_message)
         error.args = (redactor.clean(action) + one_line(error.api_message),)
-        error.causes = ()
+        error.causes = tuple(Cause(cause.reason, "", "") for cause in error.causes)
         raise

@@ -5,15 +5,19 @@
 
 Labels, annotation and names are those of QuarksJob, so that both find each other's versions. A Secret without
 the label is no version, no matter which name it has.
+
+A Secret ``<base>-v0`` without data records the highest number that a version of the base ever had. It
+belongs to nothing, so the number outlives all versions, and the errand that wrote them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .._cluster.cluster import GROUP, Object
 from .._cluster.fields.field_owners import entries_of, owned_names, owns
 from .._loose_json import mapping_of, text_of
 
@@ -24,13 +28,20 @@ SECRET_VERSION_LABEL = "quarks.cloudfoundry.org/secret-version"
 SOURCE_ANNOTATION = "quarks.cloudfoundry.org/source-description"
 VERSIONS_SELECTOR = f"{SECRET_KIND_LABEL}={VERSIONED_SECRET}"
 """The label selector of all versions of all bases."""
+NUMBER_RECORD = "versionNumber"
+"""The value of the label on the record of a number."""
+RECORDS_SELECTOR = f"{SECRET_KIND_LABEL} in ({VERSIONED_SECRET},{NUMBER_RECORD})"
+"""The label selector of all versions and records, for one list."""
+HIGHEST_ANNOTATION = f"{GROUP}/highest-version"
+"""On the record: the number."""
+RECORD_TYPE = f"{GROUP}/version-number"
 
 _VERSIONED_NAME = re.compile(r"(.+)-v([1-9][0-9]*)")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class SecretVersion:
-    """One version of a versioned Secret.
+    """One version of a versioned Secret. The order is by namespace, base and number.
 
     Attributes:
         namespace: of the Secret.
@@ -69,6 +80,36 @@ def secret_version(obj: Mapping[str, Any]) -> SecretVersion | None:
     return SecretVersion(text_of(meta.get("namespace")), *parts, name)
 
 
+def number_record(namespace: str, base: str, number: int) -> Object:
+    """The Secret that records the highest number of a base."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {
+            "name": versioned_name(base, 0),
+            "namespace": namespace,
+            "labels": {SECRET_KIND_LABEL: NUMBER_RECORD},
+            "annotations": {HIGHEST_ANNOTATION: str(number)},
+        },
+        "type": RECORD_TYPE,
+    }
+
+
+def recorded_base(obj: Mapping[str, Any]) -> str:
+    """The base whose number a Secret records; empty if it is no record."""
+    meta = mapping_of(obj.get("metadata"))
+    name = text_of(meta.get("name"))
+    base = name.removesuffix(versioned_name("", 0))
+    is_record = mapping_of(meta.get("labels")).get(SECRET_KIND_LABEL) == NUMBER_RECORD
+    return base if is_record and base != name else ""
+
+
+def recorded_number(meta: Mapping[str, Any]) -> int:
+    """The number in the metadata of a record; 0 if it has none."""
+    text = text_of(mapping_of(meta.get("annotations")).get(HIGHEST_ANNOTATION))
+    return int(text) if text.isdecimal() and text.isascii() else 0
+
+
 def newest_version(base: str, versions: Iterable[SecretVersion]) -> SecretVersion | None:
     """The version of a base with the highest number; None if there is none.
 
@@ -76,7 +117,7 @@ def newest_version(base: str, versions: Iterable[SecretVersion]) -> SecretVersio
         base: of the version.
         versions: of any bases, in one namespace.
     """
-    return max((one for one in versions if one.base == base), key=lambda one: one.version, default=None)
+    return max((one for one in versions if one.base == base), default=None)
 
 
 def has_same_data(live: Mapping[str, Any], desired: Mapping[str, Any]) -> bool:
@@ -115,20 +156,3 @@ def _added_later(secret: Mapping[str, Any], field: str) -> set[str]:
         is_writer = owns(entry, "f:data") or owns(entry, "f:immutable")
         (written if is_writer else added).update(owned_names(entry, "f:metadata", f"f:{field}"))
     return added - written
-
-
-def surplus_versions(
-    versions: Sequence[SecretVersion], keep: int, used_names: Container[str]
-) -> list[SecretVersion]:
-    """The versions to delete so that the newest ones of each base stay; the oldest first.
-
-    Args:
-        versions: of any bases, in one namespace.
-        keep: how many of each base to retain, at least 1.
-        used_names: names of Secrets in use. These stay, too.
-    """
-    surplus: list[SecretVersion] = []
-    for base in sorted({one.base for one in versions}):
-        own = sorted((one for one in versions if one.base == base), key=lambda one: one.version)
-        surplus += [one for one in own[: -max(keep, 1)] if one.name not in used_names]
-    return surplus

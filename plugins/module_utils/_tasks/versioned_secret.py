@@ -5,24 +5,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from .._batch import Batch
 from .._carrier.task import Result, Task, TaskDefinition
-from .._cluster.cluster import Cluster
-from .._errands.errand_model import API_VERSION, KIND, errand_from
+from .._cluster.owner_references import owners_in
+from .._errands.versions.errand_users import read_errand_users
 from .._errors import LifecycleError
-from .._jobs.secret_users import SecretUsers, secret_users
-from .._jobs.version_writer import (
-    VersionContent,
-    WrittenVersion,
+from .._jobs.version_list import Retention
+from .._jobs.version_pruning import (
+    PruneTerms,
+    RemovedVersions,
     foreign_warning,
-    read_versions,
+    prune_versions,
     remove_versions,
-    write_version,
 )
-from .._jobs.versioned_secrets import newest_version
+from .._jobs.version_writer import VersionContent, WrittenVersion, read_versions, write_version
+from .._jobs.versioned_secrets import SecretVersion, newest_version
 from .._objects.apply.diff import diff_of
 
 PRESENT, ABSENT = "present", "absent"
@@ -36,63 +37,90 @@ def versioned_secret(task: Task) -> Result:
 
 
 def _present(task: Task, params: Mapping[str, Any]) -> Result:
+    namespace, keep = params["namespace"], params["keep"]
     content = VersionContent(
-        params["namespace"],
+        namespace,
         params["name"],
         params["data"],
         params["labels"],
         params["annotations"],
         params["source_description"],
     )
-    written = write_version(
-        task.cluster,
-        content,
-        keep=params["keep"],
-        more_users=partial(read_errand_users, task.cluster, params["namespace"]),
-        dry_run=task.check_mode,
-    )
+    versions = read_versions(task.cluster, namespace)
+    written = write_version(task.cluster, content, versions=versions, dry_run=task.check_mode)
+    pruned, batch = RemovedVersions(), _batch(task)
+    if keep is not None:
+        newest = SecretVersion(namespace, params["name"], written.version, written.name)
+        retentions = {newest: Retention(keep, params["keep_seconds"] or 0)}
+        more_users = partial(read_errand_users, task.cluster, namespace)
+        terms = PruneTerms(more_users=more_users, batch=batch)
+        pruned = prune_versions(task.cluster, namespace, versions, retentions, terms, dry_run=task.check_mode)
     result: Result = {
-        "changed": written.is_new or bool(written.removed),
+        "changed": written.is_new or bool(pruned.removed),
         "name": written.name,
         "version": written.version,
-        "removed": list(written.removed),
+        "removed": list(pruned.removed),
+        "warnings": _warnings(
+            written.warning, _owned_warning(written), foreign_warning(namespace, pruned.foreign)
+        ),
     }
-    result |= _warnings(params, written.foreign)
     if task.diff:
-        result["diff"] = [*_diff_of_new(written), *_diffs_of_removed(params, written.removed)]
-    if written.prune_failure:
-        result |= {"failed": True, "msg": written.prune_failure}
-    return result
+        result["diff"] = [*_diff_of_new(written), *_diffs_of_removed(params, pruned.removed)]
+    if pruned.failure:
+        text = f"{pruned.failure} The newest version is {written.name}."
+        result |= {"failed": True, "msg": text}
+    return result | batch.stopped()
 
 
 def _absent(task: Task, params: Mapping[str, Any]) -> Result:
     namespace, base = params["namespace"], params["name"]
-    versions = read_versions(task.cluster, namespace, base)
-    removed, foreign = remove_versions(
+    versions, batch = read_versions(task.cluster, namespace), _batch(task)
+    removed, foreign, failure = remove_versions(
         task.cluster,
         namespace,
         base,
         version=params["version"],
+        versions=versions,
         force=params["force"],
-        more_users=partial(read_errand_users, task.cluster, params["namespace"]),
+        more_users=partial(read_errand_users, task.cluster, namespace),
         dry_run=task.check_mode,
+        batch=batch,
     )
-    newest = newest_version(base, (one for one in versions if one.name not in removed))
+    newest = newest_version(base, (one for one in versions.of(base) if one.name not in removed))
     result: Result = {
         "changed": bool(removed),
         "name": newest.name if newest else "",
         "version": newest.version if newest else 0,
         "removed": list(removed),
+        "warnings": _warnings(foreign_warning(namespace, foreign)),
     }
-    result |= _warnings(params, foreign)
     if task.diff:
         result["diff"] = _diffs_of_removed(params, removed)
-    return result
+    if failure:
+        result |= {"failed": True, "msg": f"{failure} Nothing was deleted."}
+    return result | batch.stopped()
 
 
-def _warnings(params: Mapping[str, Any], foreign: Sequence[str]) -> Result:
-    warning = foreign_warning(params["namespace"], foreign)
-    return {"warnings": [warning]} if warning else {}
+def _batch(task: Task) -> Batch:
+    """The deletion of versions."""
+    name = f"Secret {task.params['namespace']}/{task.params['name']}"
+    return task.batch(name, "deleting", "versions")
+
+
+def _warnings(*warnings: str) -> list[str]:
+    return [one for one in warnings if one]
+
+
+def _owned_warning(written: WrittenVersion) -> str:
+    """The warning that the newest version, which has the content already, belongs to an object of others."""
+    owner = next(iter(owners_in(written.secret)), None)
+    if written.is_new or owner is None:
+        return ""
+    meta = written.secret["metadata"]
+    return (
+        f"Secret {meta['namespace']}/{meta['name']} has this content already, and belongs to"
+        f" {owner.get('kind')} {owner.get('name')}. It is deleted with its owner."
+    )
 
 
 def _refuse_options(params: Mapping[str, Any]) -> None:
@@ -101,6 +129,11 @@ def _refuse_options(params: Mapping[str, Any]) -> None:
         raise LifecycleError(
             f"cannot write a version of {secret}: version is {params['version']}, but the task numbers new"
             " versions by itself. Remove version, or delete that one with state=absent."
+        )
+    if params["keep_seconds"] is not None and params["keep"] is None:
+        raise LifecycleError(
+            f"cannot write a version of {secret}: keep_seconds has no effect without keep, as all versions"
+            " stay. Set keep, or remove keep_seconds."
         )
     if params["keep"] is not None and params["keep"] < 1:
         raise LifecycleError(
@@ -133,12 +166,6 @@ def _diffs_of_removed(params: Mapping[str, Any], names: tuple[str, ...]) -> list
     ]
 
 
-def read_errand_users(cluster: Cluster, namespace: str) -> SecretUsers:
-    """The Secrets that the errands of a namespace refer to, each with its users."""
-    errands = cluster.list(API_VERSION, KIND, namespace).items
-    return secret_users(errands, lambda obj: errand_from(obj).spec.pod_template)
-
-
 DEFINITION = TaskDefinition(
     function=versioned_secret,
     argument_spec={
@@ -150,6 +177,7 @@ DEFINITION = TaskDefinition(
         "annotations": {"type": "dict", "default": {}},
         "source_description": {"type": "str", "default": "kyma.lifecycle.versioned_secret"},
         "keep": {"type": "int"},
+        "keep_seconds": {"type": "int"},
         "version": {"type": "int"},
         "force": {"type": "bool", "default": False},
     },

@@ -43,9 +43,7 @@ def _as_result(namespace: str, base: str, versions: dict[SecretVersion, Object])
         "name": base,
         "newest": newest.name if newest else "",
         "newest_version": newest.version if newest else 0,
-        "versions": [
-            _version_as_result(one, versions[one]) for one in sorted(versions, key=lambda one: one.version)
-        ],
+        "versions": [_version_as_result(one, versions[one]) for one in sorted(versions)],
     }
 
 

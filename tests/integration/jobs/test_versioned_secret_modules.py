@@ -92,11 +92,12 @@ def test_the_examples_work(
     assert [one["secret"]["secretName"] for one in volumes] == ["database-v2"]
 
     play(tmp_path, kubeconfig, [write, delete_one, delete_all], "--check")
-    assert names(live_cluster, namespace) == {"database-v1", "database-v2"}
+    # What records the highest number stays.
+    assert names(live_cluster, namespace) == {"database-v0", "database-v1", "database-v2"}
     play(tmp_path, kubeconfig, [delete_one])
-    assert names(live_cluster, namespace) == {"database-v2"}
+    assert names(live_cluster, namespace) == {"database-v0", "database-v2"}
     play(tmp_path, kubeconfig, [delete_all])
-    assert names(live_cluster, namespace) == set()
+    assert names(live_cluster, namespace) == {"database-v0"}
 
 
 def test_the_module_answers_alike_in_the_background_and_twice(

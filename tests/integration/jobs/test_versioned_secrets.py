@@ -6,16 +6,36 @@
 from __future__ import annotations
 
 import base64
+import secrets
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import GROUP, Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError, Invalid
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
+    ENGINE_ROLE,
+    ERRAND_KINDS,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
+    API_VERSION,
+    KIND,
+    Errand,
+    errand_from,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.output import (
+    OutputRefused,
+    OutputSecret,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.versions.output_versions import (
+    OutputVersions,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.secret_users import USER_KINDS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.secret_validation import (
     MOST_BYTES,
     InvalidSecret,
@@ -23,15 +43,25 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.secret_valida
     metadata_problems,
     name_problems,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_list import Retention
+from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_pruning import (
+    PruneTerms,
+    RemovedVersions,
+    VersionInUse,
+    prune_versions,
+    remove_versions,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_writer import (
     VersionContent,
-    VersionInUse,
     WrittenVersion,
-    remove_versions,
+    read_versions,
     write_version,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.versioned_secrets import SecretVersion
 
 from tests.support.eventually import eventually
+from tests.support.secret_users import CLUSTER_SCOPED, USERS, user_of
+from tests.support.single_rights import RBAC, LimitedUser, SingleRight, one_by_one, single_rights
 
 pytestmark = pytest.mark.cluster
 
@@ -173,7 +203,7 @@ def test_writers_of_the_same_at_once_make_one_version(
 ) -> None:
     written = at_once(kubeconfig, [content] * 6)
     assert sum(one.is_new for one in written) == 1
-    assert {name for name in names(live_cluster, content.namespace) if "-v" in name} == {"x-v1"}
+    assert names(live_cluster, content.namespace) == {"x-v0", "x-v1"}
 
 
 # Limits: what is refused before the first write is what the server would refuse.
@@ -246,51 +276,205 @@ def test_a_mebibyte_is_taken_and_a_byte_more_is_not(
 # Use
 
 
-def pod_spec(secret: str) -> dict[str, Any]:
-    volume = {"name": "v", "projected": {"sources": [{"secret": {"name": secret}}]}}
-    return {"containers": [{"name": "main", "image": "busybox"}], "volumes": [volume]}
-
-
-def template(secret: str, **more: str) -> dict[str, Any]:
-    return {"metadata": {"labels": {"app": "a"}}, "spec": {**pod_spec(secret), **more}}
-
-
-SELECTOR = {"matchLabels": {"app": "a"}}
-USERS: dict[str, Callable[[str], tuple[str, dict[str, Any]]]] = {
-    "Pod": lambda secret: ("v1", pod_spec(secret)),
-    "Deployment": lambda secret: (
-        "apps/v1",
-        {"replicas": 0, "selector": SELECTOR, "template": template(secret)},
-    ),
-    "StatefulSet": lambda secret: (
-        "apps/v1",
-        {"replicas": 0, "serviceName": "a", "selector": SELECTOR, "template": template(secret)},
-    ),
-    "Job": lambda secret: (
-        "batch/v1",
-        {"suspend": True, "template": template(secret, restartPolicy="Never")},
-    ),
-    "CronJob": lambda secret: (
-        "batch/v1",
-        {
-            "schedule": "0 0 1 1 *",
-            "suspend": True,
-            "jobTemplate": {"spec": {"template": template(secret, restartPolicy="Never")}},
-        },
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", USERS)
-def test_a_version_in_use_stays(live_cluster: LiveCluster, content: VersionContent, kind: str) -> None:
-    api_version, spec = USERS[kind]("x-v1")
-    meta = {"namespace": content.namespace, "name": "user"}
+@pytest.fixture
+def create_user(live_cluster: LiveCluster, namespace: str) -> Iterator[Callable[[str, str], Object]]:
+    """Creates an object that uses a Secret; one without a namespace is deleted at the end."""
     # A pod needs its ServiceAccount, which a controller creates with the namespace.
-    eventually(lambda: live_cluster.get("v1", "ServiceAccount", "default", content.namespace))
+    eventually(lambda: live_cluster.get("v1", "ServiceAccount", "default", namespace))
+    created: list[Object] = []
+
+    def create(place: str, secret: str) -> Object:
+        created.append(live_cluster.create(user_of(place, secret, namespace)))
+        return created[-1]
+
+    yield create
+    for one in created:
+        if one["kind"] in CLUSTER_SCOPED:
+            live_cluster.delete(one["apiVersion"], one["kind"], one["metadata"]["name"])
+
+
+def prune(cluster: Cluster, content: VersionContent) -> RemovedVersions:
+    """Write a version, and delete all others that nothing uses."""
+    versions = read_versions(cluster, content.namespace)
+    written = write_version(cluster, content, versions=versions)
+    newest = SecretVersion(content.namespace, content.base, written.version, written.name)
+    return prune_versions(cluster, content.namespace, versions, {newest: Retention(1)}, PruneTerms())
+
+
+@pytest.mark.parametrize("place", USERS)
+def test_a_version_in_use_stays(
+    live_cluster: LiveCluster,
+    content: VersionContent,
+    create_user: Callable[[str, str], Object],
+    place: str,
+) -> None:
     for number in (1, 2):
         live_cluster.create(replace(content, data={"password": str(number)}).as_version(number))
-    live_cluster.create({"apiVersion": api_version, "kind": kind, "metadata": meta, "spec": spec})
-    assert write_version(live_cluster, content, keep=1).removed == ("x-v2",)
-    with pytest.raises(VersionInUse, match=f"x-v1 is used by {kind} {content.namespace}/user"):
+    user = create_user(place, "x-v1")
+    assert prune(live_cluster, content) == RemovedVersions(("x-v2",))
+    with pytest.raises(VersionInUse, match=f"x-v1 is used by .*{user['kind']} .*{user['metadata']['name']}"):
         remove_versions(live_cluster, content.namespace, "x")
     assert remove_versions(live_cluster, content.namespace, "x", force=True).removed == ("x-v1", "x-v3")
+
+
+RIGHTS = single_rights(ENGINE_ROLE["rules"])
+TO_FIND_USERS = [
+    one
+    for one in RIGHTS
+    if one.verb == "list"
+    and one.group != GROUP
+    and one.resource not in ("configmaps", "events", "resourcequotas", "secrets")
+]
+
+
+@pytest.fixture(scope="module")
+def limited(kubeconfig: str) -> Iterator[LimitedUser]:
+    api = connect({"kubeconfig": kubeconfig}, field_manager="tests")
+    user = LimitedUser(api, f"pruner-{secrets.token_hex(4)}", RIGHTS)
+    yield user
+    for kind in ("ClusterRoleBinding", "ClusterRole"):
+        api.delete(f"{RBAC}/v1", kind, user.name)
+
+
+@pytest.mark.parametrize("right", one_by_one(TO_FIND_USERS[:3], TO_FIND_USERS), ids="-".join)
+def test_without_a_right_to_find_what_uses_secrets_nothing_is_deleted(
+    kubeconfig: str,
+    live_cluster: LiveCluster,
+    content: VersionContent,
+    limited: LimitedUser,
+    right: SingleRight,
+) -> None:
+    live_cluster.create(replace(content, data={"password": "old"}).as_version(1))
+    cluster = connect({"kubeconfig": kubeconfig, "impersonate_user": limited.name})
+    limited.grant_all_but(right)
+    pruned = prune(cluster, content)
+    assert (pruned.removed, names(live_cluster, content.namespace)) == ((), {"x-v0", "x-v1", "x-v2"})
+    assert f'cannot list resource "{right.resource}" in API group "{right.group}"' in pruned.failure
+    limited.grant_all_but()
+    assert prune(cluster, content) == RemovedVersions(("x-v1",))
+
+
+def test_each_kind_of_users_has_its_right_in_the_role_of_the_engine(live_cluster: LiveCluster) -> None:
+    kinds = {live_cluster.resource(one.api_version, one.kind) for one in USER_KINDS}
+    assert {one.resource for one in TO_FIND_USERS} == {one.plural for one in kinds if one}
+    assert {(one.kind, one.namespaced) for one in kinds if one} == {
+        (one.kind, one.is_namespaced) for one in USER_KINDS
+    }
+
+
+# Numbers and owners
+
+
+def test_a_number_is_not_used_again(live_cluster: LiveCluster, content: VersionContent) -> None:
+    write_version(live_cluster, content)
+    live_cluster.delete("v1", "Secret", "x-v1", content.namespace)
+    other = replace(content, data={"password": "other"})
+    assert brief(write_version(live_cluster, other)) == ("x-v2", True)
+    remove_versions(live_cluster, content.namespace, "x")
+    assert names(live_cluster, content.namespace) == {"x-v0"}
+    assert brief(write_version(live_cluster, content)) == ("x-v3", True)
+
+
+def test_writers_at_once_record_the_highest_number(
+    kubeconfig: str, live_cluster: LiveCluster, content: VersionContent
+) -> None:
+    at_once(kubeconfig, [replace(content, data={"password": str(number)}) for number in range(6)])
+    record = live_cluster.get("v1", "Secret", "x-v0", content.namespace)
+    assert record is not None
+    assert record["metadata"]["annotations"]["lifecycle.kyma-project.io/highest-version"] == "6"
+
+
+class Site:
+    """Errands of a namespace that write versions as the engine does, and the garbage collector."""
+
+    def __init__(self, cluster: LiveCluster, namespace: str) -> None:
+        self.cluster = cluster
+        self.namespace = namespace
+
+    def declare(self, name: str) -> Errand:
+        """Create an errand that never runs by itself."""
+        template = {"spec": {"containers": [{"name": "main", "image": "busybox"}]}}
+        spec = {"trigger": {"strategy": "manual"}, "template": {"spec": {"template": template}}}
+        meta = {"name": name, "namespace": self.namespace}
+        obj = {"apiVersion": API_VERSION, "kind": KIND, "metadata": meta, "spec": spec}
+        return errand_from(self.cluster.create(obj))
+
+    def write(self, errand: Errand, value: str, *, keep: int = 0, overwrites: bool = False) -> list[str]:
+        """Write the output of an errand; the deleted versions."""
+        versions = OutputVersions(
+            self.cluster, errand, overwrites=overwrites, more_users=dict, announce=lambda _note: None
+        )
+        secret = OutputSecret("ca", {"crt": value}, {}, {}, is_versioned=True, keep=keep)
+        versions.refuse_taken([secret])
+        versions.write(secret)
+        return list(versions.prune().removed)
+
+    def owners(self) -> dict[str, list[str]]:
+        """The owners of each version."""
+        secrets = self.cluster.list("v1", "Secret", self.namespace).items
+        return {
+            one["metadata"]["name"]: [owner["name"] for owner in one["metadata"].get("ownerReferences") or ()]
+            for one in secrets
+            if one["metadata"]["name"] != "ca-v0"
+        }
+
+    def delete(self, errand: Errand) -> None:
+        """Delete an errand, and wait until it is gone."""
+        self.cluster.delete(*errand.key.address)
+        eventually(lambda: self.cluster.get(*errand.key.address) is None)
+
+
+@pytest.fixture
+def site(live_cluster: LiveCluster, namespace: str) -> Site:
+    ERRAND_KINDS.install(live_cluster)
+    return Site(live_cluster, namespace)
+
+
+def test_a_version_of_two_errands_stays_until_the_last_one_is_deleted(site: Site) -> None:
+    old, new = site.declare("old"), site.declare("new")
+    site.write(old, "1")
+    site.write(new, "1")
+    assert site.owners() == {"ca-v1": ["old", "new"]}
+    site.delete(old)
+    eventually(lambda: site.owners() == {"ca-v1": ["new"]})
+    site.delete(new)
+    eventually(lambda: site.owners() == {})
+
+
+def test_other_content_is_refused_unless_the_second_errand_overwrites(site: Site) -> None:
+    old, new = site.declare("old"), site.declare("new")
+    site.write(old, "1")
+    with pytest.raises(
+        OutputRefused, match=r"belong to Errand .*/old, and ca-v1 has other content"
+    ) as refused:
+        site.write(new, "2")
+    assert refused.value.reason == "SecretTaken"
+    assert site.owners() == {"ca-v1": ["old"]}
+    site.write(new, "2", keep=1, overwrites=True)
+    assert site.owners() == {"ca-v1": ["old"], "ca-v2": ["new"]}
+
+
+def test_a_renamed_errand_gets_the_next_number_after_the_old_one_is_gone(site: Site) -> None:
+    old = site.declare("old")
+    site.write(old, "1")
+    new = site.declare("new")
+    site.delete(old)
+
+    def is_written() -> bool:
+        # Until the garbage collector has deleted what belongs to the old one, there is a retry.
+        with suppress(ClusterError):
+            site.write(new, "2")
+            return True
+        return False
+
+    eventually(is_written)
+    assert site.owners() == {"ca-v2": ["new"]}
+
+
+def test_an_errand_deletes_its_old_versions_except_those_of_both(site: Site) -> None:
+    old, new = site.declare("old"), site.declare("new")
+    site.write(old, "1")
+    site.write(new, "1")
+    site.write(old, "2")
+    assert site.write(old, "3", keep=1) == ["ca-v2"]
+    assert site.owners() == {"ca-v1": ["old", "new"], "ca-v3": ["old"]}

@@ -104,18 +104,20 @@ def started_by(cluster: OwnCluster) -> list[str]:
 def test_sliced_jobs_begin_by_a_gate_that_was_decided_for_all_and_not_by_an_old_one(fleet: Fleet) -> None:
     if IS_FULL:
         first = fleet.gate().succeeded().artifacts
-        assert first["kyma_gate"]["hosts"] == RINGS["canary"]
+        assert first["kyma_gate"]["hosts"] == dict.fromkeys(RINGS["canary"], "canary")
         for result in fleet.deploy(first, *SLICES).values():
             assert result.status == "failed"
             assert "it only names north" in result.text
         fleet.deploy(first, *RINGS["canary"])["north"].succeeded()
     gate = fleet.gate().succeeded().artifacts
-    assert gate["kyma_gate"]["hosts"] == list(SLICES)
-    assert gate["kyma_gate"]["rings"] == ["rest"]
+    assert gate["kyma_gate"]["hosts"] == dict.fromkeys(SLICES, "rest")
     for result in fleet.deploy(gate, *SLICES).values():
         result.succeeded()
     nodes = [f"uid-54321@{name}" for name in ("node-one", "node-two")]
     assert [started_by(fleet.clusters[name]) for name in SLICES] == [[node] for node in nodes]
+    rollout = {"ring": "rest", "releaseDigest": gate["kyma_gate"]["release_digest"]}
+    for name in SLICES:
+        assert [run["spec"]["rollout"] for run in read_runs(fleet.clusters[name].api)] == [rollout]
     # The gate was for what is deployed now.
     fleet.release.write("one", config_map("one", v="2"))
     with ExitStack() as stack:

@@ -263,7 +263,8 @@ def test_a_plan_is_carried_out_by_its_file(carried_out: tuple[Outcome, Outcome])
 
 def test_a_hop_that_fails_stops_the_rest(hopped: Outcome, after_hops: dict[str, Any]) -> None:
     assert "Kyma 1.2: succeeded" in hopped.text
-    assert re.search(r"^localhost: failed, Kyma \S+ → 1\.3, ", hopped.text, re.MULTILINE)
+    assert re.search(r"^localhost: failed, Kyma \S+ → 1\.4, ", hopped.text, re.MULTILINE)
+    assert "1.2 was deployed completely, and 1.3 is not deployed completely" in hopped.text
     assert "Begin the run" in hopped.text
     assert "Kyma 1.4: " not in hopped.text
     assert (after_hops["version"], after_hops["target"]) == ("1.2", "1.3")

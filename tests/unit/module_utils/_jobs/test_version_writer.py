@@ -20,16 +20,28 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Invalid,
     Unreachable,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.secret_users import (
+    USER_KINDS,
+    MoreUsers,
+    no_more_users,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.secret_validation import InvalidSecret
+from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_list import Retention
+from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_pruning import (
+    PruneTerms,
+    RemovedVersions,
+    VersionInUse,
+    foreign_warning,
+    prune_versions,
+    remove_versions,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_writer import (
     VersionContent,
-    VersionInUse,
     WrittenVersion,
-    foreign_warning,
     read_versions,
-    remove_versions,
     write_version,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.versioned_secrets import SecretVersion
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Request,
@@ -59,7 +71,27 @@ def pod(name: str, secret: str) -> Object:
 
 
 def names(cluster: Cluster) -> list[str]:
-    return sorted(one["metadata"]["name"] for one in cluster.list("v1", "Secret", NAMESPACE).items)
+    """The names of all Secrets except records of numbers."""
+    secrets = [one["metadata"]["name"] for one in cluster.list("v1", "Secret", NAMESPACE).items]
+    return sorted(name for name in secrets if not name.endswith("-v0"))
+
+
+def prune(
+    cluster: Cluster,
+    content: VersionContent = CONTENT,
+    *,
+    keep: int,
+    seconds: float = 0,
+    more_users: MoreUsers = no_more_users,
+    dry_run: bool = False,
+) -> tuple[WrittenVersion, RemovedVersions]:
+    """Write a version, and delete older ones."""
+    versions = read_versions(cluster, NAMESPACE)
+    written = write_version(cluster, content, versions=versions, dry_run=dry_run)
+    newest = SecretVersion(NAMESPACE, content.base, written.version, written.name)
+    terms = PruneTerms(content.owner, more_users)
+    retentions = {newest: Retention(keep, seconds)}
+    return written, prune_versions(cluster, NAMESPACE, versions, retentions, terms, dry_run=dry_run)
 
 
 def value(cluster: Cluster, name: str) -> str:
@@ -182,8 +214,20 @@ def test_a_version_that_is_deleted_while_it_is_read() -> None:
         return False
 
     cluster.fail_when(delete, AssertionError("it only deletes"))
-    assert brief(write_version(cluster, CONTENT)) == ("x-v1", 1, True)
+    assert brief(write_version(cluster, CONTENT)) == ("x-v2", 2, True)
     assert deleted == ["x-v1"]
+
+
+def test_names_that_others_take_meanwhile_cost_no_further_list() -> None:
+    cluster = MemoryCluster(version(1), version(2))
+    behind = read_versions(cluster, NAMESPACE)
+    write_version(cluster, replace(CONTENT, data={"password": "of others"}))
+    cluster.create(plain("x-v4"))
+    cluster.delete("v1", "Secret", "x-v2", NAMESPACE)
+    cluster.requests.clear()
+    assert brief(write_version(cluster, CONTENT, versions=behind)) == ("x-v5", 5, True)
+    assert [one.ref.name for one in cluster.requests if one.verb == "list"] == []
+    assert brief(write_version(cluster, CONTENT, versions=behind)) == ("x-v5", 5, False)
 
 
 def test_many_writers_at_once_lose_no_version_and_use_no_number_twice() -> None:
@@ -267,24 +311,29 @@ def test_neither_content_nor_result_show_a_value_when_printed() -> None:
 
 def test_the_newest_ones_stay() -> None:
     cluster = MemoryCluster(*(version(number) for number in (1, 2, 8, 9)), version(1, "xx"), plain("x-v3"))
-    written = write_version(cluster, CONTENT, keep=2)
-    assert (written.name, written.removed, written.prune_failure) == ("x-v10", ("x-v1", "x-v2", "x-v8"), "")
+    written, pruned = prune(cluster, keep=2)
+    assert (written.name, pruned) == ("x-v10", RemovedVersions(("x-v1", "x-v2", "x-v8")))
     assert names(cluster) == ["x-v10", "x-v3", "x-v9", "xx-v1"]
 
 
 def test_old_ones_go_also_without_a_new_one() -> None:
     cluster = MemoryCluster(version(1), version(2))
     write_version(cluster, CONTENT)
-    written = write_version(cluster, CONTENT, keep=1)
-    assert (brief(written), written.removed) == (("x-v3", 3, False), ("x-v1", "x-v2"))
-    assert brief(write_version(cluster, CONTENT, keep=1)) == ("x-v3", 3, False)
+    written, pruned = prune(cluster, keep=1)
+    assert (brief(written), pruned.removed) == (("x-v3", 3, False), ("x-v1", "x-v2"))
+    assert brief(prune(cluster, keep=1)[0]) == ("x-v3", 3, False)
 
 
 def test_versions_in_use_are_not_pruned() -> None:
     cluster = MemoryCluster(*(version(number) for number in (1, 2, 3)), pod("a", "x-v1"))
-    written = write_version(cluster, CONTENT, keep=1, more_users=lambda: {"x-v3": ("Errand default/e",)})
-    assert written.removed == ("x-v2",)
+    _written, pruned = prune(cluster, keep=1, more_users=lambda: {"x-v3": ("Errand default/e",)})
+    assert pruned.removed == ("x-v2",)
     assert names(cluster) == ["x-v1", "x-v3", "x-v4"]
+
+
+def listed(cluster: MemoryCluster) -> list[str]:
+    """The kinds of which lists were read, in order."""
+    return [one.ref.kind for one in cluster.requests if one.verb == "list"]
 
 
 def test_users_are_read_only_if_something_is_to_go() -> None:
@@ -293,30 +342,62 @@ def test_users_are_read_only_if_something_is_to_go() -> None:
     def unexpected_users() -> dict[str, tuple[str, ...]]:
         raise AssertionError("asked for users")
 
-    write_version(cluster, CONTENT, keep=2, more_users=unexpected_users)
-    assert not [one for one in cluster.requests if one.ref.kind == "Pod"]
+    prune(cluster, keep=2, more_users=unexpected_users)
+    assert listed(cluster) == ["Secret"]
 
 
-def test_a_writer_without_the_right_to_read_the_users_writes_and_deletes_nothing() -> None:
+def test_users_are_read_until_all_old_versions_are_known_to_be_used() -> None:
+    cluster = MemoryCluster(version(1), version(2), pod("a", "x-v1"))
+    prune(cluster, keep=1, more_users=lambda: {"x-v2": ("Errand default/e",)})
+    assert listed(cluster) == ["Secret", "Pod"]
+    cluster.requests.clear()
+    prune(cluster, keep=1, more_users=lambda: dict.fromkeys(("x-v1", "x-v2"), ()))
+    assert listed(cluster) == ["Secret"]
+
+
+def test_a_deletion_takes_one_list_of_each_kind() -> None:
+    cluster = MemoryCluster(version(1))
+    prune(cluster, keep=1)
+    assert listed(cluster) == ["Secret", *(one.kind for one in USER_KINDS)]
+    assert writes(cluster) == ["create x-v2", "create x-v0", "delete x-v1"]
+    # It reads the newest version, and compares it as admission would change the next one.
+    assert len(cluster.requests) == 1 + len(USER_KINDS) + 3 + 2
+
+
+@pytest.mark.parametrize("kind", USER_KINDS, ids=lambda one: one.kind)
+def test_a_writer_without_the_right_to_read_the_users_writes_and_deletes_nothing(
+    kind: tuple[str, ...],
+) -> None:
     cluster = MemoryCluster(version(1))
     cluster.fail_when(
-        lambda request: request.ref.kind == "CronJob",
-        Forbidden("list CronJob in default", status=403, api_message="no right"),
+        lambda request: request.ref.kind == kind[1],
+        Forbidden(f"list {kind[1]} in default", status=403, api_message="no right"),
     )
-    written = write_version(cluster, CONTENT, keep=1)
+    written, pruned = prune(cluster, keep=1)
     assert brief(written) == ("x-v2", 2, True)
-    assert written.removed == ()
-    assert written.prune_failure.startswith(
-        "cannot delete old versions of Secret default/x: list CronJob in default"
+    assert pruned.removed == ()
+    assert pruned.failure.startswith(
+        f"cannot delete old versions of Secret default/x: list {kind[1]} in default: no right"
     )
     assert names(cluster) == ["x-v1", "x-v2"]
+
+
+def test_versions_that_were_deleted_before_a_failure_are_named() -> None:
+    cluster = MemoryCluster(version(1), version(2))
+    cluster.fail_when(
+        lambda request: (request.verb, request.ref.name) == ("delete", "x-v2"),
+        Forbidden("delete Secret default/x-v2", status=403, api_message="a webhook denies it"),
+    )
+    _written, pruned = prune(cluster, keep=1)
+    assert pruned.removed == ("x-v1",)
+    assert "a webhook denies it" in pruned.failure
 
 
 def test_a_server_that_is_away_while_it_prunes_is_an_error() -> None:
     cluster = MemoryCluster(version(1))
     cluster.fail_when(lambda request: request.ref.kind == "Pod", Unreachable("no answer"))
     with pytest.raises(Unreachable):
-        write_version(cluster, CONTENT, keep=1)
+        prune(cluster, keep=1)
 
 
 def test_another_secret_of_the_name_is_not_deleted() -> None:
@@ -327,18 +408,103 @@ def test_another_secret_of_the_name_is_not_deleted() -> None:
         cluster.create(plain("x-v1", password="mine"))
         return {}
 
-    assert write_version(cluster, CONTENT, keep=1, more_users=replaced).removed == ()
+    assert prune(cluster, keep=1, more_users=replaced)[1].removed == ()
     assert value(cluster, "x-v1") == "mine"
+
+
+def test_a_version_that_gets_another_owner_meanwhile_is_not_deleted() -> None:
+    cluster = MemoryCluster(version(1))
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "u"}
+
+    def owned() -> dict[str, tuple[str, ...]]:
+        cluster.patch("v1", "Secret", "x-v1", NAMESPACE, {"metadata": {"ownerReferences": [owner]}})
+        return {}
+
+    assert prune(cluster, keep=1, more_users=owned)[1].removed == ()
+
+
+def test_younger_versions_stay() -> None:
+    cluster = MemoryCluster(version(1), version(2))
+    old = cluster.get("v1", "Secret", "x-v1", NAMESPACE)
+    assert old is not None
+    old["metadata"]["creationTimestamp"] = "2020-01-01T00:00:00Z"
+    cluster.seed(old)
+    assert prune(cluster, keep=1, seconds=3600)[1].removed == ("x-v1",)
+    assert names(cluster) == ["x-v2", "x-v3"]
+    assert prune(cluster, keep=1)[1].removed == ("x-v2",)
 
 
 def test_a_dry_run_returns_the_same_and_writes_nothing() -> None:
     cluster = MemoryCluster(version(9), version(2), plain("x-v10"))
-    foretold = write_version(cluster, CONTENT, keep=1, dry_run=True)
+    foretold = prune(cluster, keep=1, dry_run=True)
     assert writes(cluster) == []
     assert names(cluster) == ["x-v10", "x-v2", "x-v9"]
-    done = write_version(cluster, CONTENT, keep=1)
+    done = prune(cluster, keep=1)
     assert foretold == done
-    assert (brief(done), done.removed) == (("x-v11", 11, True), ("x-v2", "x-v9"))
+    assert (brief(done[0]), done[1].removed) == (("x-v11", 11, True), ("x-v2", "x-v9"))
+
+
+# Numbers
+
+
+def recorded(cluster: Cluster) -> str:
+    record = cluster.get("v1", "Secret", "x-v0", NAMESPACE)
+    assert record is not None
+    assert "data" not in record
+    return str(record["metadata"]["annotations"]["lifecycle.kyma-project.io/highest-version"])
+
+
+def test_the_highest_number_is_recorded_and_outlives_all_versions() -> None:
+    cluster = MemoryCluster(version(7))
+    write_version(cluster, CONTENT)
+    assert recorded(cluster) == "8"
+    remove_versions(cluster, NAMESPACE, "x")
+    assert brief(write_version(cluster, CONTENT)) == ("x-v9", 9, True)
+    cluster.delete("v1", "Secret", "x-v9", NAMESPACE)
+    assert brief(write_version(cluster, CONTENT, dry_run=True)) == ("x-v10", 10, True)
+    assert recorded(cluster) == "9"
+
+
+def test_the_number_of_a_version_that_has_the_content_already_is_recorded_once() -> None:
+    cluster = MemoryCluster(CONTENT.as_version(3))
+    for expected in (["create x-v0"], []):
+        cluster.requests.clear()
+        write_version(cluster, CONTENT)
+        assert writes(cluster) == expected
+    assert recorded(cluster) == "3"
+
+
+def test_a_deletion_records_the_highest_number_first() -> None:
+    cluster = MemoryCluster(version(1), version(5))
+    assert remove_versions(cluster, NAMESPACE, "x", version=5, dry_run=True).removed == ("x-v5",)
+    assert writes(cluster) == []
+    remove_versions(cluster, NAMESPACE, "x", version=5)
+    assert writes(cluster) == ["create x-v0", "delete x-v5"]
+    assert write_version(cluster, CONTENT).name == "x-v6"
+
+
+def test_of_two_writers_the_higher_number_stays() -> None:
+    cluster = MemoryCluster()
+    behind = read_versions(cluster, NAMESPACE)
+    for number in range(3):
+        write_version(cluster, replace(CONTENT, data={"password": str(number)}))
+    assert write_version(cluster, replace(CONTENT, data={"password": "2"}), versions=behind).version == 3
+    assert recorded(cluster) == "3"
+
+
+def test_a_number_that_cannot_be_recorded_is_a_warning() -> None:
+    cluster = MemoryCluster(plain("x-v0", password="mine"))
+    written = write_version(cluster, CONTENT)
+    assert brief(written) == ("x-v1", 1, True)
+    assert "Secret default/x-v0 has another purpose" in written.warning
+    assert value(cluster, "x-v0") == "mine"
+    cluster = MemoryCluster()
+    cluster.fail_when(
+        lambda request: (request.verb, request.ref.name) == ("create", "x-v0"),
+        Forbidden("create Secret", status=403, api_message="exceeded quota"),
+    )
+    assert "exceeded quota" in write_version(cluster, CONTENT).warning
+    assert write_version(cluster, CONTENT).name == "x-v1"
 
 
 # Removal
@@ -357,7 +523,7 @@ def test_one_version_is_removed() -> None:
     cluster = MemoryCluster(version(1), version(10), plain("x-v2"))
     assert remove_versions(cluster, NAMESPACE, "x", version=2).removed == ()
     assert remove_versions(cluster, NAMESPACE, "x", version=1).removed == ("x-v1",)
-    assert [one.name for one in read_versions(cluster, NAMESPACE, "x")] == ["x-v10"]
+    assert [one.name for one in read_versions(cluster, NAMESPACE).of("x")] == ["x-v10"]
 
 
 def test_nothing_is_removed_if_one_is_used_unless_it_is_forced() -> None:
@@ -405,10 +571,10 @@ def test_versions_that_others_have_created_are_not_pruned_but_named() -> None:
     cluster = MemoryCluster()
     created_by_others(cluster, 1, 2)
     for number in range(3):
-        written = write_version(cluster, replace(CONTENT, data={"password": f"p{number}"}), keep=1)
+        _written, pruned = prune(cluster, replace(CONTENT, data={"password": f"p{number}"}), keep=1)
     assert names(cluster) == ["x-v1", "x-v2", "x-v5"]
-    assert (written.removed, written.foreign) == (("x-v4",), ("x-v1", "x-v2"))
-    warning = foreign_warning(NAMESPACE, written.foreign)
+    assert pruned == RemovedVersions(("x-v4",), ("x-v1", "x-v2"))
+    warning = foreign_warning(NAMESPACE, pruned.foreign)
     assert "x-v1, x-v2" in warning
     assert warning.endswith("\n  kubectl -n default delete secret x-v1 x-v2")
 
@@ -417,8 +583,8 @@ def test_versions_of_others_do_not_count_among_those_to_retain() -> None:
     cluster = MemoryCluster()
     write_version(cluster, CONTENT)
     created_by_others(cluster, 2, 3)
-    written = write_version(cluster, replace(CONTENT, data={"password": "new"}), keep=2)
-    assert (names(cluster), written.removed) == (["x-v1", "x-v2", "x-v3", "x-v4"], ())
+    _written, pruned = prune(cluster, replace(CONTENT, data={"password": "new"}), keep=2)
+    assert (names(cluster), pruned.removed) == (["x-v1", "x-v2", "x-v3", "x-v4"], ())
 
 
 def test_deleting_all_versions_leaves_those_of_others() -> None:
@@ -438,5 +604,5 @@ def test_versions_of_an_errand_have_its_uid_as_owner() -> None:
     # Of another owner, though by the same field manager; and with the owner, by another one.
     cluster.create(version(2))
     created_by_others(cluster, 3, ownerReferences=[owner])
-    written = write_version(cluster, replace(content, data={"password": "new"}), keep=1)
-    assert (written.removed, written.foreign) == (("x-v1", "x-v3"), ("x-v2",))
+    _written, pruned = prune(cluster, replace(content, data={"password": "new"}), keep=1)
+    assert pruned == RemovedVersions(("x-v1", "x-v3"), ("x-v2",))

@@ -11,15 +11,18 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_writer import VersionContent
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.versioned_secrets import (
+    HIGHEST_ANNOTATION,
     SECRET_KIND_LABEL,
     SECRET_VERSION_LABEL,
     SOURCE_ANNOTATION,
     SecretVersion,
     is_same_version,
     newest_version,
+    number_record,
+    recorded_base,
+    recorded_number,
     secret_version,
     split_versioned_name,
-    surplus_versions,
     versioned_name,
 )
 
@@ -146,23 +149,25 @@ def test_a_label_that_another_manager_has_added_later_does_not_count(
     assert is_same_version(live, secret(10)) is is_same
 
 
+def test_a_record_has_the_number_of_its_base_and_is_no_version() -> None:
+    record = number_record("shop", "x", 7)
+    assert (recorded_base(record), recorded_number(record["metadata"]), secret_version(record)) == (
+        "x",
+        7,
+        None,
+    )
+    assert record["metadata"]["name"] == "x-v0"
+    assert split_versioned_name("x-v0") is None
+
+
 @pytest.mark.parametrize(
-    ("numbers", "keep", "used", "surplus"),
-    [
-        ((1, 2, 3), 3, (), []),
-        ((10, 1, 9, 2), 2, (), [1, 2]),
-        ((1, 2, 3), 1, ("x-v1",), [2]),
-        ((1, 2, 3), 1, ("xx-v1", "x"), [1, 2]),
-        ((1, 2), 0, (), [1]),
-        ((), 1, (), []),
-    ],
+    "change", [{"name": "x"}, {"labels": MARKED}, {"labels": None}, {"name": None}], ids=str
 )
-def test_the_newest_ones_and_those_in_use_stay(
-    numbers: tuple[int, ...], keep: int, used: tuple[str, ...], surplus: list[int]
-) -> None:
-    assert [one.version for one in surplus_versions(versions(*numbers), keep, used)] == surplus
+def test_another_secret_is_no_record(change: dict[str, Any]) -> None:
+    record = number_record("shop", "x", 7)
+    assert recorded_base({**record, "metadata": {**record["metadata"], **change}}) == ""
 
 
-def test_each_base_is_counted_alone() -> None:
-    surplus = surplus_versions([*versions(1, 2), *versions(1, 2, base="y")], 1, ())
-    assert [one.name for one in surplus] == ["x-v1", "y-v1"]
+@pytest.mark.parametrize("text", ["", "-1", "x", "1.5", None, 7, "\u0661"])
+def test_a_record_without_a_number_counts_as_none(text: object) -> None:
+    assert recorded_number({"annotations": {HIGHEST_ANNOTATION: text}}) == 0

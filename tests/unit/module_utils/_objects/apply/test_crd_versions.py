@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -223,6 +224,25 @@ def test_a_webhook_that_converts_is_there_before_the_new_version_is_stored(
     # When objects are written again, it is in the new version.
     assert seen[-1] == {"v1": (True, True), "v1alpha1": (True, False)}
     assert shape(offers(someone)) == {"v1": (True, True)}
+
+
+def test_objects_are_written_again_once_all_servers_know_that_another_version_is_stored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    someone, seen = upgraded("v1", conversion=WEBHOOK), list[str]()
+    monkeypatch.setattr(narrowing, "time", SimpleNamespace(sleep=lambda seconds: seen.append(f"{seconds} s")))
+
+    def note(_cluster: Any, event: Any) -> None:
+        obj = event.object
+        if obj["kind"] == "Offer":
+            seen.append("Offer")
+        if obj["kind"] == "CustomResourceDefinition":
+            seen.append(next(name for name, (_served, is_stored) in shape(obj).items() if is_stored))
+
+    memory(someone).on_write(note)
+    assert someone.deploy()["state"] == "succeeded"
+    start = seen.index("v1")
+    assert seen[start : start + 4] == ["v1", "2.0 s", "Offer", "Offer"]
 
 
 def test_the_plan_shows_what_the_definition_is_in_the_end() -> None:
