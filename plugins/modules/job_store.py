@@ -21,7 +21,7 @@ description:
     O(unknown_jobs=ignore).
   - It refuses a switch that would change a list of jobs, and names each difference, unless O(force=true).
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.connection
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.diff
 options:
@@ -94,6 +94,12 @@ definition_installed:
   returned: always
   type: bool
   sample: false
+not_done:
+  description: The definitions and roles that are not installed, as the task was stopped. Run it again.
+  returned: if it was stopped
+  type: list
+  elements: str
+  sample: [ClusterRole kyma-lifecycle-jobs-viewer]
 """
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module

@@ -26,7 +26,7 @@ description:
   - The usual options are O(name), O(namespace), O(type), O(state), O(image), O(command), O(schedule), O(env),
     O(jobs) and O(prune). All other options are for experts.
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.connection
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.diff
 attributes:
@@ -715,6 +715,12 @@ counters:
       description: How many definitions were found whose runtime objects were missing.
       type: int
       sample: 0
+not_done:
+  description: The jobs that were not begun, because the task was stopped. Run it again to do the rest.
+  returned: if it was stopped
+  type: list
+  elements: str
+  sample: [shop/backup]
 """
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module

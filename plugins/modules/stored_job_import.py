@@ -25,7 +25,7 @@ description:
   - It creates definitions also with O(kyma.lifecycle.job_store#module:unknown_jobs=ignore).
   - The job store must be installed, see M(kyma.lifecycle.job_store).
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.connection
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.diff
 options:
@@ -135,6 +135,12 @@ counters:
       description: How many definitions were found whose runtime objects were missing.
       type: int
       sample: 0
+not_done:
+  description: The jobs that were not begun, because the task was stopped. Run it again to do the rest.
+  returned: if it was stopped
+  type: list
+  elements: str
+  sample: [shop/backup]
 """
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module

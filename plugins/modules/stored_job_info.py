@@ -20,7 +20,7 @@ description:
   - An object that it can't read is a warning, and does not hide other jobs.
   - Jobs that have a controller are not listed. The Jobs of a CronJob are runs of a scheduled job.
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.connection
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.read
 requirements:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from .._loose_json import mapping_of
 from .core_job import JobType
 
 RUNS = (JobType.ONE_OFF, JobType.SCHEDULED)
@@ -172,5 +173,5 @@ KUBERNETES_FIELDS: Mapping[str, KubernetesField] = {
 def value_at(obj: Any, path: tuple[str, ...]) -> Any:
     """The value at a path; None if there is none."""
     for name in path:
-        obj = obj.get(name) if isinstance(obj, Mapping) else None
+        obj = mapping_of(obj).get(name)
     return obj

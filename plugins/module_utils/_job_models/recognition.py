@@ -9,15 +9,16 @@ same normal form as those that it was read from.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import Any, TypeAlias
 
 from .._cluster.cluster import Object
 from .._errors import LifecycleError
 from .._loose_json import fields_at, items_at, mapping_of, mappings_in, text_of
 from .command_lines import shell_line, split_shell_line
 from .core_job import CoreJob, HealthCheck, JobKey, JobType
-from .job_fields import core_job
+from .job_fields import core_job, is_same_json
 from .job_validation import job_problems
 from .kubernetes_fields import KUBERNETES_FIELDS, Form, KubernetesField, Place, value_at
 from .runtime.normal_form import normal_form
@@ -56,6 +57,10 @@ _DEFAULT_RETRIES = 6
 """The API server's default of a Job's ``backoffLimit``, which a normal form leaves out."""
 
 
+_Choose: TypeAlias = Callable[[JobType, Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
+"""Chooses the fields that a definition has, see :func:`_valid_fields`."""
+
+
 class UnreadableJob(LifecycleError):
     """Runtime objects are no job that could have a definition."""
 
@@ -81,22 +86,35 @@ def job_from_runtime(main: Object, service: Object | None = None, *, has_log_suf
     pod = fields_at(_job_spec(forms[kind]), "template", "spec")
     if not any(mappings_in(pod.get("containers"))):
         raise UnreadableJob("It has no containers")
-    fields = _valid_fields(type_, _fields_of_specs(forms))
-    fields |= _valid_fields(type_, {**fields, **_fields_of_pods(forms, fields, has_log_suffix)})
-    others = [name for name in KUBERNETES_FIELDS if name not in _FIRST]
-    for names, more in ((_FIRST, {}), (others, _store_labels(forms))):
-        fields |= _valid_fields(type_, {**fields, **more})
-        other = _kubernetes_fields(core_job(key, type_, fields), forms, names)
-        fields |= _valid_fields(type_, {**fields, **other})
-    extra = _extra(core_job(key, type_, fields), forms)
-    if hidden := _hidden_fields(extra, fields):
-        fields = {name: value for name, value in fields.items() if name not in hidden}
-        extra = _extra(core_job(key, type_, fields), forms)
-    if extra:
-        fields["extra"] = extra
+    with suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        # Nearly all jobs consist of valid fields, and to check each one with the others takes long.
+        fields = _fields_of(key, type_, forms, _set_fields, has_log_suffix=has_log_suffix)
+        if not job_problems(key.name, type_, fields):
+            return core_job(key, type_, fields)
+    fields = _fields_of(key, type_, forms, _valid_fields, has_log_suffix=has_log_suffix)
     if problems := job_problems(key.name, type_, fields):
         raise UnreadableJob("; ".join(problems))
     return core_job(key, type_, fields)
+
+
+def _fields_of(
+    key: JobKey, type_: JobType, forms: Mapping[str, Object], choose: _Choose, *, has_log_suffix: bool
+) -> dict[str, Any]:
+    """The fields of a job, ``extra`` included, from the normal forms of its objects."""
+    fields = choose(type_, {}, _fields_of_specs(forms))
+    fields |= choose(type_, fields, _fields_of_pods(forms, fields, has_log_suffix))
+    # The labels of the store are in no value of these fields, whether it sets them or not.
+    store_labels = _store_labels(forms)
+    plain = _PlainForms(core_job(key, type_, {**fields, **store_labels}))
+    fields |= choose(type_, fields, {**_kubernetes_fields(plain, forms, _FIRST), **store_labels})
+    plain = plain.of(fields)
+    others = [name for name in KUBERNETES_FIELDS if name not in _FIRST]
+    fields |= choose(type_, fields, _kubernetes_fields(plain, forms, others))
+    extra = _extra(plain.of(fields), forms)
+    if hidden := _hidden_fields(extra, fields):
+        fields = {name: value for name, value in fields.items() if name not in hidden}
+        extra = _extra(plain.of(fields), forms)
+    return {**fields, "extra": extra} if extra else fields
 
 
 def _hidden_fields(extra: Mapping[str, Any], fields: Mapping[str, Any]) -> set[str]:
@@ -117,14 +135,47 @@ def _job_spec(form: Object) -> Object:
     return fields_at(spec, "jobTemplate", "spec") if form["kind"] == CRON_JOB else spec
 
 
-def _valid_fields(type_: JobType, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The set fields that a definition may have. The others stay for ``extra``."""
-    valid: dict[str, Any] = {}
+class _PlainForms:
+    """The objects that the fields of a job describe, and their normal forms, each built once.
+
+    Args:
+        job: with these fields, and no ``extra``.
+
+    Attributes:
+        job: see the argument.
+        objects, forms: by kind.
+    """
+
+    def __init__(self, job: CoreJob) -> None:
+        self.job = job
+        self.objects = {obj["kind"]: obj for obj in objects_of_fields(job)}
+        self.forms = {kind: normal_form(obj) for kind, obj in self.objects.items()}
+
+    def of(self, fields: Mapping[str, Any]) -> _PlainForms:
+        """Those of the same job with other fields."""
+        job = core_job(self.job.key, self.job.type, fields)
+        return self if job == self.job else _PlainForms(job)
+
+
+def _set_fields(_type: JobType, _known: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """The set fields among ``more``, valid or not."""
+    return {name: value for name, value in more.items() if value is not None}
+
+
+def _valid_fields(type_: JobType, known: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """The set fields among ``more`` that a definition may have. The others stay for ``extra``.
+
+    Args:
+        type_: of the job.
+        known: valid fields.
+        more: fields that may be invalid.
+    """
     base: dict[str, Any] = {"image": "any", "schedule": "@daily" if type_ is JobType.SCHEDULED else None}
-    for name, value in fields.items():
+    valid: dict[str, Any] = {}
+    for name, value in more.items():
         if name == "logs":
             base["command"] = "any"
-        if value is not None and not job_problems("any", type_, {**base, **valid, name: value}):
+        if value is not None and not job_problems("any", type_, {**base, **known, **valid, name: value}):
             valid[name] = value
     return valid
 
@@ -160,14 +211,17 @@ def _store_labels(forms: Mapping[str, Object]) -> dict[str, Any]:
     return {} if any(JOB_LABEL in one for one in labels) else {"store_labels": False}
 
 
-def _kubernetes_fields(job: CoreJob, forms: Mapping[str, Object], names: Iterable[str]) -> dict[str, Any]:
+def _kubernetes_fields(
+    plain: _PlainForms, forms: Mapping[str, Object], names: Iterable[str]
+) -> dict[str, Any]:
     """Of these fields, those whose values are not what the store sets for a job."""
-    built = {obj["kind"]: normal_form(obj) for obj in objects_of_fields(job)}
+    places = {place: (place_in(plain.forms, place), place_in(forms, place)) for place in Place}
     values = {}
     for name in names:
         field = KUBERNETES_FIELDS[name]
-        ours, live = (value_at(place_in(objects, field.place), field.path) for objects in (built, forms))
-        if job.type in field.types and live != ours:
+        built, running = places[field.place]
+        ours, live = value_at(built, field.path), value_at(running, field.path)
+        if live != ours and plain.job.type in field.types:
             values[name] = _field_value(field, ours, live)
     return values
 
@@ -274,17 +328,20 @@ def _health_check(container: Object, port: Any) -> dict[str, Any] | None:
     return {name: [*part] if name == "command" else part for name, part in vars(check).items() if part}
 
 
-def _extra(job: CoreJob, forms: Mapping[str, Object]) -> dict[str, Any]:
+def _extra(plain: _PlainForms, forms: Mapping[str, Object]) -> dict[str, Any]:
     """By kind, the part of its objects that the fields of a job do not describe."""
-    built = {obj["kind"]: obj for obj in objects_of_fields(job)}
-    meta = {"name": job.key.name, "namespace": job.key.namespace}
+    key = plain.job.key
+    meta = {"name": key.name, "namespace": key.namespace}
     extra: dict[str, Any] = {}
-    for api_version, kind in KINDS_OF[job.type]:
+    for api_version, kind in KINDS_OF[plain.job.type]:
         if kind not in forms:
             continue
         form = forms[kind]
-        base = built.get(kind) or {"apiVersion": api_version, "kind": kind, "metadata": meta}
-        patch = extra_patch(normal_form(base), form)
+        base = plain.objects.get(kind) or {"apiVersion": api_version, "kind": kind, "metadata": meta}
+        base_form = plain.forms.get(kind) or normal_form(base)
+        if is_same_json(base_form, form):
+            continue
+        patch = extra_patch(base_form, form)
         if normal_form(apply_extra(base, patch)) != form:
             # A default that depends on another field: record everything.
             patch = extra_patch(base, form)

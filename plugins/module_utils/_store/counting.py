@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from .._cluster.cluster import Cluster
 from .._cluster.errors import ApiError, NotFound
@@ -16,7 +16,9 @@ from .snapshot import RuntimeJob, StoreSnapshot
 from .unknown_jobs import missing_jobs, unknown_jobs
 
 
-def count_jobs(cluster: Cluster, snapshot: StoreSnapshot) -> Mapping[str, JobCounter]:
+def count_jobs(
+    cluster: Cluster, snapshot: StoreSnapshot, cancelled: Callable[[], bool] = lambda: False
+) -> Mapping[str, JobCounter]:
     """Count the jobs of a snapshot; return the counters by namespace, also the unchanged ones.
 
     It writes a counter only for new jobs.
@@ -24,6 +26,7 @@ def count_jobs(cluster: Cluster, snapshot: StoreSnapshot) -> Mapping[str, JobCou
     Args:
         cluster: that the snapshot was read from.
         snapshot: from before any definition was created.
+        cancelled: whether to write no more; called before each counter.
 
     Raises:
         ClusterError: a counter can't be written.
@@ -39,7 +42,7 @@ def count_jobs(cluster: Cluster, snapshot: StoreSnapshot) -> Mapping[str, JobCou
         before = snapshot.counter(namespace)
         existing = snapshot.uids.get(namespace, frozenset())
         after = counted(before, unknown[namespace], missing[namespace], existing)
-        counters[namespace] = _written(cluster, before, after)
+        counters[namespace] = before if cancelled() else _written(cluster, before, after)
     return counters
 
 

@@ -46,7 +46,7 @@ from .changes.job_view import JobView, view_of
 from .changes.rollback import roll_back
 from .changes.statuses import failed_status
 from .changes.step_writer import RuntimeRefused, StaleView, StepWriter
-from .job_state import OUT_OF_QUOTA, QUOTA_MARK
+from .job_state import ACCOUNT_MARK, OUT_OF_QUOTA, QUOTA_MARK
 from .pod_refusals import PodRefusal
 from .snapshot import StoreSnapshot, read_snapshot
 
@@ -94,6 +94,7 @@ class JobChanger:
         on_failure: what happens to a change whose runtime objects the API server refuses.
         timeout: seconds to wait until a deleted object is gone.
         progress: where to report such a wait.
+        cancelled: whether to end such a wait.
     """
 
     def __init__(
@@ -104,11 +105,12 @@ class JobChanger:
         on_failure: OnFailure = OnFailure.ROLLBACK,
         timeout: float = 120.0,
         progress: Progress = no_progress,
+        cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
         self._cluster = cluster.with_field_manager(STORE)
         self._snapshot = snapshot
         self._on_failure = on_failure
-        self._wait = DeletionWait(timeout, progress)
+        self._wait = DeletionWait(timeout, progress, cancelled)
         self._writer = StepWriter(self._cluster, self._wait)
         self._changed: set[JobKey] = set()
         self._done: dict[JobKey, _Change] = {}
@@ -343,7 +345,10 @@ class JobChanger:
             ours: the state of the job as the change left it.
             reason, message: of the refusal.
         """
-        if self._on_failure is OnFailure.ROLLBACK:
+        is_new = not (change.first.definition or change.first.runtime)
+        # A restored namespace may get its ServiceAccounts later than its jobs.
+        is_kept = is_new and ACCOUNT_MARK in message
+        if self._on_failure is OnFailure.ROLLBACK and not is_kept:
             try:
                 self._repeat(change, partial(self._roll_back, ours=ours))
             except LifecycleError as failure:

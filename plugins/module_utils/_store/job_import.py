@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
+from typing import TypeAlias
 
+from .._batch import Batch
 from .._cluster.cluster import Cluster, Object, address_of, ref_of
 from .._cluster.errors import AlreadyExists, ApiError, Conflict, Forbidden
 from .._cluster.exact_patch import patch_exactly
@@ -31,7 +34,6 @@ from .._job_models.storage.stored_status import StoredStatus
 from .._job_models.toolforge import lost_fields, toolforge_resource
 from .._record_codec import to_record
 from .._text import one_line
-from .._threads import map_in_threads
 from .changes.job_view import JobView
 from .changes.statuses import failed_status, rolled_out_status
 from .counters import JobCounter
@@ -89,26 +91,33 @@ class _Outcome:
     problem: str = ""
 
 
+_Call: TypeAlias = "tuple[JobKey, Callable[[], _Outcome]]"
+"""A job, and the function that writes its definition."""
+
 NOT_ROLLED_OUT = "NotRolledOut"
 """The reason of a definition that was imported from a custom resource of which nothing runs."""
 
 
-def import_jobs(cluster: Cluster, snapshot: StoreSnapshot, *, rewrite: bool) -> ImportReport:
+def import_jobs(
+    cluster: Cluster, snapshot: StoreSnapshot, batch: Batch | None = None, *, rewrite: bool
+) -> ImportReport:
     """Create a definition of each job that has none, with its status, and count such jobs.
 
     Args:
         cluster: that the snapshot was read from.
         snapshot: of the jobs to import.
+        batch: the work on the definitions, which may be stopped.
         rewrite: whether to write definitions of older storage versions again.
 
     Raises:
         ClusterError: the cluster does not answer, or a counter can't be written.
     """
+    batch = batch or Batch()
     cluster = cluster.with_field_manager(STORE)
     if unknown_jobs(snapshot):
         snapshot = without_gone_jobs(cluster, snapshot)
-    counters = count_jobs(cluster, snapshot)
-    new_jobs, unreadable, warnings = _jobs_without_definition(cluster, snapshot)
+    counters = count_jobs(cluster, snapshot, batch.cancelled)
+    resources, unreadable, warnings = _jobs_of_toolforge(cluster, snapshot)
     old = [one for one in snapshot.definitions.values() if rewrite and _is_old(one)]
     cut_short = [
         one
@@ -116,10 +125,15 @@ def import_jobs(cluster: Cluster, snapshot: StoreSnapshot, *, rewrite: bool) -> 
         if one.storage_version == CURRENT_VERSION and _lacks_status(snapshot, one)
     ]
     writer = _Writer(cluster, snapshot)
-    created = map_in_threads(lambda one: writer.create(*one), new_jobs)
-    created += map_in_threads(writer.complete, cut_short)
-    rewritten = map_in_threads(writer.rewrite, old)
-    problems = [one.problem for one in (*created, *rewritten) if one.problem]
+    calls: list[_Call] = [
+        *((one.key, partial(writer.adopt, one)) for one in unknown_jobs(snapshot)),
+        *((job.key, partial(writer.create, job, None)) for job in resources),
+        *((one.key, partial(writer.complete, one)) for one in cut_short),
+        *((one.key, partial(writer.rewrite, one)) for one in old),
+    ]
+    outcomes = batch.map(lambda call: call[1](), calls, name=lambda call: call[0])
+    created, rewritten = outcomes[: len(calls) - len(old)], outcomes[len(calls) - len(old) :]
+    problems = [one.problem for one in outcomes if one and one.problem]
     return ImportReport(
         imported=_sorted_jobs(created),
         rewritten=_sorted_jobs(rewritten),
@@ -130,21 +144,13 @@ def import_jobs(cluster: Cluster, snapshot: StoreSnapshot, *, rewrite: bool) -> 
     )
 
 
-def _jobs_without_definition(
+def _jobs_of_toolforge(
     cluster: Cluster, snapshot: StoreSnapshot
-) -> tuple[list[tuple[CoreJob, RuntimeJob | None]], list[str], list[str]]:
-    """The jobs without a definition, with runtime objects; lines for jobs that can't be read or stored."""
+) -> tuple[list[CoreJob], list[str], list[str]]:
+    """The jobs that only Toolforge's custom resources describe; lines for what can't be read or stored."""
     warnings: list[str] = []
     unreadable = [f"{one.ref}: {one.problem}" for one in snapshot.unreadable]
-    jobs: dict[JobKey, tuple[CoreJob, RuntimeJob | None]] = {}
-    for runtime in unknown_jobs(snapshot):
-        try:
-            job = adoptable_job(snapshot, runtime)
-            runtime_objects(job)
-        except UNREADABLE as error:
-            unreadable.append(f"{ref_of(runtime.main)}: {problem_of(error)}")
-        else:
-            jobs[job.key] = (job, runtime)
+    jobs: dict[JobKey, CoreJob] = {}
     taken = snapshot.definitions.keys() | {one.key for one in snapshot.unreadable}
     taken |= {key for key, _type in snapshot.runtime}
     for obj in _toolforge_resources(cluster, snapshot, unreadable):
@@ -153,8 +159,8 @@ def _jobs_without_definition(
             if key in taken:
                 continue
             if key in jobs:
-                raise UnreadableJob(f"Its name is taken by a {jobs[key][0].type} job. Delete one of them.")
-            jobs[key] = (core_job(key, type_, fields), None)
+                raise UnreadableJob(f"Its name is taken by a {jobs[key].type} job. Delete one of them.")
+            jobs[key] = core_job(key, type_, fields)
             warnings += [
                 f"{ref_of(obj)}: {name} is not imported, as a job of the store has no such field"
                 for name in lost_fields(obj)
@@ -189,8 +195,8 @@ def _is_old(definition: StoredDefinition) -> bool:
     return definition.storage_version < CURRENT_VERSION
 
 
-def _sorted_jobs(outcomes: Iterable[_Outcome]) -> tuple[ImportedJob, ...]:
-    return tuple(sorted((one.job for one in outcomes if one.job), key=lambda job: job.key))
+def _sorted_jobs(outcomes: Iterable[_Outcome | None]) -> tuple[ImportedJob, ...]:
+    return tuple(sorted((one.job for one in outcomes if one and one.job), key=lambda job: job.key))
 
 
 class _Writer:
@@ -199,6 +205,15 @@ class _Writer:
     def __init__(self, cluster: Cluster, snapshot: StoreSnapshot) -> None:
         self._cluster = cluster
         self._snapshot = snapshot
+
+    def adopt(self, runtime: RuntimeJob) -> _Outcome:
+        """Create the definition of a job that exists only in Kubernetes."""
+        try:
+            job = adoptable_job(self._snapshot, runtime)
+            runtime_objects(job)
+        except UNREADABLE as error:
+            return _Outcome(problem=f"{ref_of(runtime.main)}: {problem_of(error)}")
+        return self.create(job, runtime)
 
     def create(self, job: CoreJob, runtime: RuntimeJob | None) -> _Outcome:
         """Create the definition of a job, and its status."""

@@ -24,6 +24,8 @@ from .._loose_json import mapping_of, number_of, text_of
 from .._objects.health.status import CURRENT, FAILED, assess_health
 from .snapshot import RuntimeJob, is_podless
 
+ACCOUNT_MARK = "error looking up service account"
+"""What the API server says if it refuses a pod because its ServiceAccount does not exist."""
 QUOTA_MARK = "exceeded quota"
 """What the API server says if a quota refuses an object."""
 OUT_OF_QUOTA = "OutOfQuota"

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._carrier.task import Result, Task, TaskDefinition
+from .._custom_resources.installed_kinds import INSTALLATION
 from .._job_models.storage.storage_definition import STORE_KINDS
 from .._objects.apply.diff import diff_of
 from .._store.job_list import list_differences
@@ -30,7 +31,7 @@ def job_store(task: Task) -> Result:
     lost = lost_kinds(cluster)
     if lost:
         # Without them, the lists that decide about the switches are incomplete.
-        STORE_KINDS.update(cluster, state)
+        STORE_KINDS.update(cluster, state, task.batch(*INSTALLATION))
         state = STORE_KINDS.state(cluster)
     before = read_switches(cluster)
     after = _requested_switches(before, task.params)
@@ -40,7 +41,7 @@ def job_store(task: Task) -> Result:
         differences = list_differences(snapshot, after)
         if differences and not task.params["force"]:
             return _refused(before, after, differences, lost)
-    is_installed, warnings = STORE_KINDS.update(cluster, state)
+    is_installed, warnings = STORE_KINDS.update(cluster, state, task.batch(*INSTALLATION))
     is_installed = is_installed or bool(lost)
     if after != before:
         write_switches(cluster, after)

@@ -45,7 +45,7 @@ from .shared.requested_jobs import (
     requested_jobs,
 )
 
-_Call: TypeAlias = "tuple[JobKey, Callable[[], ChangeReport]]"
+_Call: TypeAlias = tuple[JobKey, Callable[[], ChangeReport]]
 """A job, and the function that changes it."""
 
 
@@ -61,20 +61,24 @@ def stored_job(task: Task) -> Result:
     snapshot = read_jobs(cluster, tuple(namespaces))
     rights = _rights(snapshot, requests, params)
     cluster = FencedCluster(cluster, RightsGuard(task.cluster, rights, "change of jobs"))
-    counters = count_jobs(cluster, snapshot)
+    counters = count_jobs(cluster, snapshot, task.cancelled)
     changer = JobChanger(
         cluster,
         snapshot,
         on_failure=OnFailure(params["on_failure"]),
         timeout=float(params["wait_timeout"]),
         progress=task.progress,
+        cancelled=task.cancelled,
     )
     calls = _calls(changer, requests, params["state"])
     if params["prune"]:
         surplus, untouched = _surplus(snapshot, [one.key for one in requests])
         calls += [(key, partial(changer.absent, key)) for key in surplus]
         warnings += untouched
-    reports = _reports(calls, task.cancelled)
+    batch = task.batch("jobs", "changing", "jobs")
+    # One after the other, as they are listed.
+    answers = batch.map(_report, calls, name=lambda call: call[0], threads=1)
+    reports = [one for one in answers if one]
     if any(one.changed for one in reports):
         snapshot = read_jobs(cluster, tuple(namespaces))
         changed = {one.key for one in reports if one.changed}
@@ -82,13 +86,13 @@ def stored_job(task: Task) -> Result:
         warnings += restriction_warnings(task.cluster, stored)
     awaited = [] if task.check_mode else [one.key for one in reports if one.is_started]
     refusals = await_pods(cluster, snapshot, awaited, task.cancelled)
-    reports = [_judged(changer, snapshot, one, refusals.get(one.key)) for one in reports]
+    reports = [
+        one if task.cancelled() else _judged(changer, snapshot, one, refusals.get(one.key)) for one in reports
+    ]
     warnings += [*snapshot.warnings, *(text for one in reports for text in one.warnings)]
     warnings += write_metrics(params["metrics_file"], counters, check_mode=task.check_mode)
     result = _result(reports, counters, warnings)
-    if len(reports) < len(calls):
-        result["failed"] = True
-        result["msg"] = f"stopped after {len(reports)} of {len(calls)} jobs. Run it again to do the rest"
+    result |= batch.stopped(*([result["msg"]] if result.get("failed") else ()))
     if task.diff:
         result["diff"] = [diff for one in reports for diff in _diffs(one)]
     if params["show_logs"] and not task.check_mode:
@@ -169,19 +173,15 @@ def _surplus(snapshot: StoreSnapshot, requested: Sequence[JobKey]) -> tuple[list
     return [key for key in surplus if key not in read_only], warnings
 
 
-def _reports(calls: Sequence[_Call], cancelled: Callable[[], bool]) -> list[ChangeReport]:
-    """Change the jobs. A failed job stops no other job, unless the cluster does not answer."""
-    reports: list[ChangeReport] = []
-    for key, change in calls:
-        if cancelled():
-            break
-        try:
-            reports.append(change())
-        except (MissingRights, Unreachable):
-            raise
-        except LifecycleError as error:
-            reports.append(ChangeReport(key, Action.REFUSED, message=str(error)))
-    return reports
+def _report(call: _Call) -> ChangeReport:
+    """Change a job. A failed job stops no other job, unless the cluster does not answer."""
+    key, change = call
+    try:
+        return change()
+    except (MissingRights, Unreachable):
+        raise
+    except LifecycleError as error:
+        return ChangeReport(key, Action.REFUSED, message=str(error))
 
 
 def _judged(

@@ -10,6 +10,7 @@ from .._cluster.fence import FencedCluster
 from .._job_models.storage.definition import DEFINITION_KINDS
 from .._job_models.storage.storage_definition import manager_rights
 from .._objects.apply.diff import diff_of
+from .._progress import Step
 from .._store.counters import COUNTER_KIND
 from .._store.job_import import import_jobs
 from .shared.job_store_access import RightsGuard, cluster_to_write, counter_rows, read_jobs, write_metrics
@@ -18,12 +19,14 @@ from .shared.job_store_access import RightsGuard, cluster_to_write, counter_rows
 def stored_job_import(task: Task) -> Result:
     """Create the missing definitions, and rewrite old ones if requested."""
     params = task.params
+    task.progress("import", "reading jobs", "", Step(is_announced=True))
     cluster, warnings = cluster_to_write(task)
     snapshot = read_jobs(cluster, params["namespaces"], params["label_selectors"])
     kinds = [kind for _version, kind in (COUNTER_KIND, *DEFINITION_KINDS.values())]
     rights = {one for place in params["namespaces"] or [""] for one in manager_rights(kinds, place)}
     guard = RightsGuard(task.cluster, {one for one in rights if one.verb != "delete"}, "import")
-    imports = import_jobs(FencedCluster(cluster, guard), snapshot, rewrite=params["rewrite"])
+    batch = task.batch("import", "writing", "definitions")
+    imports = import_jobs(FencedCluster(cluster, guard), snapshot, batch, rewrite=params["rewrite"])
     warnings += write_metrics(params["metrics_file"], imports.counters, check_mode=task.check_mode)
     result: Result = {
         "changed": bool(imports.imported or imports.rewritten),
@@ -39,6 +42,7 @@ def stored_job_import(task: Task) -> Result:
         "counters": counter_rows(imports.counters),
         "warnings": [*warnings, *snapshot.warnings, *imports.warnings],
     }
+    result |= batch.stopped()
     if task.diff:
         result["diff"] = [diff_of(one.before, one.after) for one in (*imports.imported, *imports.rewritten)]
     return result

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from decimal import ROUND_UP, Context, Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Any
 
 from ..._cluster.quantity import BadQuantity, parse_quantity
@@ -26,12 +27,17 @@ def canonical_quantity(quantity: Any, *, is_resource: bool = False) -> Any:
     """
     if not isinstance(quantity, (str, int, float)):
         return quantity
-    text = str(quantity).strip()
-    smallest = Decimal(1).scaleb(_MILLI if is_resource else _NANO)
+    canonical = _canonical_text(str(quantity).strip(), _MILLI if is_resource else _NANO)
+    return quantity if canonical is None else canonical
+
+
+@lru_cache
+def _canonical_text(text: str, decimals: int) -> str | None:
+    """The canonical form of a quantity with these decimals; None if it is none. Most jobs have the same."""
     try:
-        number = parse_quantity(text).quantize(smallest, ROUND_UP, _CONTEXT)
+        number = parse_quantity(text).quantize(Decimal(1).scaleb(decimals), ROUND_UP, _CONTEXT)
     except (BadQuantity, InvalidOperation):
-        return quantity
+        return None
     # As the API server does, even where the text has a binary suffix.
     if text.endswith("i") and abs(number) >= 1024 and number == int(number):
         return _in_binary(int(number))

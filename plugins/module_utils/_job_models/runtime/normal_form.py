@@ -82,6 +82,9 @@ def normal_form(obj: Mapping[str, Any], *, is_strict: bool = False) -> Object:
 
 def _without_absent(value: Any) -> Any:
     """A copy without fields that are null or an empty list."""
+    if isinstance(value, (str, int)):
+        # Most values are these, and a check of an abstract class is slow.
+        return value
     if isinstance(value, Mapping):
         fields = {name: _without_absent(one) for name, one in value.items()}
         return {name: one for name, one in fields.items() if one is not None and one != []}

@@ -118,18 +118,17 @@ def place_in(objects: Mapping[str, Object], place: Place) -> Object:
         objects: by their kind, the main object first.
         place: of :class:`..kubernetes_fields.KubernetesField`.
     """
+    if place is Place.SERVICE:
+        return objects.get(SERVICE, {})
     main = next(iter(objects.values()))
+    if place is Place.OBJECT:
+        return main
     spec = fields_at(main, "spec")
     job_spec = fields_at(spec, "jobTemplate", "spec") if main["kind"] == CRON_JOB else spec
+    if place is Place.JOB:
+        return job_spec
     template = fields_at(job_spec, "template")
-    container = next(items_at(template, "spec", "containers"), {})
-    return {
-        Place.OBJECT: main,
-        Place.JOB: job_spec,
-        Place.TEMPLATE: template,
-        Place.CONTAINER: container,
-        Place.SERVICE: objects.get(SERVICE, {}),
-    }[place]
+    return template if place is Place.TEMPLATE else next(items_at(template, "spec", "containers"), {})
 
 
 def _set_field(objects: list[Object], field: KubernetesField, value: Any) -> None:

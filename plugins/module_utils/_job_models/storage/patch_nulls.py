@@ -32,16 +32,23 @@ def join_nulls(value: Any, pointers: Iterable[str]) -> Any:
         *path, last = [_unescaped(step) for step in pointer.split("/")[1:]] or [""]
         try:
             for step in path:
-                place = place[int(step)] if isinstance(place, list) else place[step]
+                place = place[_index(step)] if isinstance(place, list) else place[step]
             if isinstance(place, list):
-                if not 0 <= int(last) <= len(place):
+                if _index(last) > len(place):
                     raise IndexError(last)
-                place.insert(int(last), None)
+                place.insert(_index(last), None)
             else:
                 place[last] = None
         except (LookupError, TypeError, ValueError):
             raise ValueError(f"has {pointer!r}, which leads nowhere in extra") from None
     return joined
+
+
+def _index(step: str) -> int:
+    """The place of an item; Python would take a negative one from the end."""
+    if not step.isdecimal():
+        raise ValueError(step)
+    return int(step)
 
 
 def _without_nulls(value: Any) -> Any:

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..._cluster.cluster import Cluster, Object
+from ..._cluster.cluster import Cluster, Object, ref_of
+from ..._errors import LifecycleError
 from ..._objects.health.wait import wait_until_gone
 from ..._objects.health.watcher import Watcher
 from ..._objects.prune.removal import Terms
@@ -24,10 +25,12 @@ class DeletionWait:
     Attributes:
         seconds: how long.
         progress: where to report the wait.
+        cancelled: whether to end it.
     """
 
     seconds: float = 120.0
     progress: Progress = no_progress
+    cancelled: Callable[[], bool] = lambda: False
 
     def is_over(self, cluster: Cluster, objects: Sequence[Object]) -> bool:
         """Wait until some deleted objects of one job are gone; return whether all are.
@@ -35,11 +38,20 @@ class DeletionWait:
         Args:
             cluster: where they are.
             objects: as they were at their deletion.
+
+        Raises:
+            LifecycleError: the task was stopped meanwhile.
         """
         if not objects:
             return True
         meta = objects[0]["metadata"]
-        terms = Terms(cluster, time.monotonic() + self.seconds, watcher=Watcher(cluster))
+        terms = Terms(cluster, time.monotonic() + self.seconds, self.cancelled, watcher=Watcher(cluster))
         name = f"{meta['namespace']}/{meta['name']}"
         terms = with_reports(terms, self.progress, name, "deleting", self.seconds)
-        return wait_until_gone(terms, objects).is_healthy
+        result = wait_until_gone(terms, objects)
+        if result.ended == "cancelled":
+            raise LifecycleError(
+                f"the deletion of {ref_of(objects[0])} has not ended, as the task was stopped meanwhile. Run"
+                " it again to do the rest"
+            )
+        return result.is_healthy

@@ -28,6 +28,9 @@ from .job_view import JobView
 from .statuses import restored_status
 from .step_writer import StepWriter
 
+MOST_STEPS = 20
+"""More steps than a way back has: each object of two types, and two definitions, deleted and created."""
+
 
 def roll_back(
     writer: StepWriter, base: JobView, ours: JobView, view: JobView, created: Collection[str]
@@ -43,15 +46,20 @@ def roll_back(
 
     Raises:
         StaleView: others have changed an object meanwhile.
-        LifecycleError: others have changed the job since, or a step fails.
+        LifecycleError: others have changed the job since, a step fails, or one changes nothing.
     """
     for now in _return_to_type(writer, base, view):
         yield (view := now)
-    while step := next_step_back(base, view, created):
+    for _step in range(MOST_STEPS):
+        step = next_step_back(base, view, created)
+        if step is None:
+            break
         if others := changed_by_others(base, ours, view):
             listed = ", ".join(map(str, others))
             raise LifecycleError(f"others have changed {listed} meanwhile. Look at it, and run this again")
         yield (view := writer.write(view, step))
+    else:
+        raise LifecycleError(f"it is not as before after {MOST_STEPS} steps. Look at it, and run this again")
     if base.definition and not view.definition:
         raise LifecycleError(
             f"others have deleted {ref_of(base.definition.obj)} meanwhile. Look at it, and run this again"

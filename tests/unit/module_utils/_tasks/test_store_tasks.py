@@ -36,8 +36,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
     INSTALL_COMMAND,
     MANAGER_ROLE,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress, no_progress
-from ansible_collections.kyma.lifecycle.plugins.module_utils._store import job_logs, pod_refusals
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress, Step, no_progress
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store import job_import, job_logs, pod_refusals
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.snapshot import read_snapshot
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import (
     SourceOfTruth,
@@ -46,6 +46,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches imp
     read_switches,
     write_switches,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.unknown_jobs import adoptable_job
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
     job_store,
     stored_job,
@@ -332,9 +333,7 @@ def test_a_missing_right_is_named_before_anything_is_written(
     rights = [one for one in single_rights(MANAGER_ROLE["rules"]) if (one.verb, one.resource) != MISSING]
     jobs = [{**WEB, "image": "nginx:2"}, BACKUP] if state == "present" else [{"name": "web"}]
     refused = call(LimitedCluster(cluster, rights), check=check, namespace="shop", jobs=jobs, state=state)
-    assert refused["msg"].startswith(
-        "nothing was written: the user lacks rights that this change of jobs needs:"
-    )
+    assert refused["msg"].startswith("the user lacks rights that this change of jobs needs:")
     assert "delete deployments.apps in shop\n" in refused["msg"]
     assert [one for one in cluster.requests if one.writes] == []
 
@@ -535,7 +534,8 @@ def test_a_cancellation_lets_a_job_finish_and_leaves_the_rest(cluster: MemoryClu
     stopped = call(cluster, stops_after=1, namespace="shop", jobs=[WEB, BACKUP])
     assert stopped["failed"]
     assert actions(stopped) == {"web": "created"}
-    assert stopped["msg"] == "stopped after 1 of 2 jobs. Run it again to do the rest"
+    assert stopped["msg"] == ("stopped after 1 of 2 jobs. Not done: shop/backup. Run it again to do the rest")
+    assert stopped["not_done"] == ["shop/backup"]
 
 
 def test_a_job_only_in_kubernetes_is_adopted_and_counted_once(cluster: MemoryCluster, tmp_path: Path) -> None:
@@ -622,6 +622,26 @@ def test_a_refusal_that_can_not_be_marked_stops_no_other_job(cluster: MemoryClus
     done = call(cluster, namespace="shop", jobs=[WEB, BACKUP], on_failure="keep")
     assert (actions(done), done["changed"]) == ({"web": "refused", "backup": "created"}, True)
     assert "denied. Its status could not be written: " in done["msg"]
+
+
+def test_a_new_job_whose_service_account_is_missing_keeps_its_definition(cluster: MemoryCluster) -> None:
+    """As in a namespace that is restored before its ServiceAccounts."""
+    words = 'pods "web-" is forbidden: error looking up service account shop/a: serviceaccount "a" not found'
+    failed = {"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": words}
+
+    def refuse_pods(_cluster: Cluster, event: Event) -> None:
+        if event.object["kind"] == "Deployment" and "status" not in event.object:
+            generation = event.object["metadata"]["generation"]
+            status = {"observedGeneration": generation, "conditions": [failed]}
+            patch_runtime(cluster, job_of("web"), {"status": status})
+
+    cluster.on_write(refuse_pods)
+    done = call(cluster, namespace="shop", jobs=[{**WEB, "service_account": "a"}])
+    assert (actions(done), done["changed"]) == ({"web": "refused"}, True)
+    assert f"{words}. The definition stays; run this again when the cause is gone" in done["msg"]
+    definition = cluster.get(*DEFINITION_KINDS[JobType.CONTINUOUS], "web", "shop")
+    assert definition
+    assert definition["status"]["reason"] == "PodsRefused"
 
 
 def test_no_change_of_others_is_rolled_back_with_one_whose_pods_are_refused(cluster: MemoryCluster) -> None:
@@ -750,6 +770,31 @@ def test_a_one_off_job_that_was_imported_does_not_run_again(cluster: MemoryClust
     assert listed["state"] == "finished"
     job = {"name": listed["name"], "type": listed["type"], **listed["fields"]}
     assert actions(call(cluster, namespace="shop", jobs=[job])) == {"once": "unchanged"}
+
+
+def test_an_import_reports_at_once_and_recognizes_no_job_after_a_stop(
+    cluster: MemoryCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recognized: list[str] = []
+    monkeypatch.setattr(
+        job_import,
+        "adoptable_job",
+        lambda snapshot, runtime: (recognized.append(runtime.key.name), adoptable_job(snapshot, runtime))[1],
+    )
+    for number in range(40):
+        create_runtime(cluster, job_of(f"job-{number}"))
+    before = len(cluster.requests)
+    reports: list[tuple[str, str, Step | None]] = []
+
+    def note(subject: str, state: str, _detail: str = "", step: Step | None = None) -> None:
+        assert reports or len(cluster.requests) == before
+        reports.append((subject, state, step))
+
+    # The first check is that of the counter.
+    stopped = call(cluster, stored_job_import.DEFINITION, stops_after=6, progress=note)
+    assert len(recognized) == len(stopped["imported"]) == 5
+    assert stopped["msg"].startswith("stopped after 5 of 40 definitions. Not done: shop/job-")
+    assert reports[0] == ("import", "reading jobs", Step(is_announced=True))
 
 
 def test_an_import_that_was_stopped_goes_on(cluster: MemoryCluster) -> None:
@@ -963,6 +1008,7 @@ def test_all_values_of_results_are_documented(cluster: MemoryCluster) -> None:
         name = definition.function.__name__
         module = import_module(f"ansible_collections.kyma.lifecycle.plugins.modules.{name}")
         documented = yaml.safe_load(module.RETURN)
+        documented.pop("not_done", None)
         result = call(cluster, definition, **options)
         assert result.keys() - {"changed", "warnings"} == documented.keys()
         for key, one in documented.items():
@@ -1053,6 +1099,18 @@ def test_a_rewrite_lets_the_status_be_of_the_new_generation(cluster: MemoryClust
     definition = definition_of(cluster, "web")
     assert definition
     assert definition["status"]["observedGeneration"] == definition["metadata"]["generation"]
+
+
+def test_a_rewrite_keeps_the_type_that_a_definition_replaces(cluster: MemoryCluster) -> None:
+    roll_out(cluster, job_of("web"))
+    kind = DEFINITION_KINDS[JobType.CONTINUOUS]
+    old = {"metadata": {"labels": {STORAGE_VERSION_LABEL: "3"}}, "spec": {"replaces": "scheduled"}}
+    cluster.patch(*kind, "web", "shop", old)
+    assert call(cluster, stored_job_import.DEFINITION, rewrite=True)["rewritten"] == ["shop/web"]
+    definition = definition_of(cluster, "web")
+    assert definition
+    assert definition["metadata"]["labels"][STORAGE_VERSION_LABEL] == "4"
+    assert definition["spec"]["replaces"] == "scheduled"
 
 
 def test_an_import_of_some_labels_takes_no_name_of_a_job_with_others(cluster: MemoryCluster) -> None:

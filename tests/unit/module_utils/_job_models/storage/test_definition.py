@@ -358,6 +358,14 @@ BROKEN: Mapping[str, tuple[Any, str]] = {
     "extra": (stored({"extra": "x"}), "spec.extra is not a mapping"),
     "nulls": (stored({"extraNulls": "/a"}), "spec.extraNulls is '/a', not a list of texts"),
     "pointer": (stored({"extra": {}, "extraNulls": ["/a/b"]}), "'/a/b', which leads nowhere in extra"),
+    "negative place": (
+        stored({"extra": {"Job": {"a": [1]}}, "extraNulls": ["/Job/a/-1"]}),
+        "'/Job/a/-1', which leads nowhere in extra",
+    ),
+    "negative step": (
+        stored({"extra": {"Job": {"a": [{}]}}, "extraNulls": ["/Job/a/-1/b"]}),
+        "'/Job/a/-1/b', which leads nowhere in extra",
+    ),
     "type": (stored({"replaces": "daily"}), "spec.replaces is 'daily', not one of one-off, sched"),
     "two": (stored({"retry": "a", "image": []}), "spec.image is a list, not a text; spec.retry"),
     "old": (stored({"cmd": 1, "healthScript": {}}, "1"), "spec.healthScript is a mapping, not a text"),
