@@ -15,7 +15,6 @@ from ..module_utils._release.model import ComponentEntry
 from ..module_utils._tasks.reconcile_errands import DEFINITION
 from ..plugin_utils._carrier.background_carrier import BackgroundCarrier
 from ..plugin_utils._carrier.carrier import TaskVars
-from ..plugin_utils._carrier.exit_messages import EXIT_MESSAGES
 
 FOREVER = 10 * 365 * 24 * 3600.0
 """Seconds after which nothing works any more that was started today; a timer's seconds have an end."""
@@ -29,8 +28,6 @@ class ActionModule(BackgroundCarrier):
     def run(self, tmp: str | None = None, task_vars: TaskVars | None = None) -> Result:
         """See ActionBase. An engine writes a log, in which each errand has its own line."""
         self.is_log = boolean(self._task.args.get("watch"), strict=False)
-        if self.is_log:
-            EXIT_MESSAGES.open_screen()
         return super().run(tmp, task_vars)
 
     def deadline(self, params: Mapping[str, Any], entries: Sequence[ComponentEntry] = ()) -> float:

@@ -24,7 +24,7 @@ description:
   - The usual options are O(name), O(namespace), O(state), O(definition), O(template), O(output), O(trigger)
     and O(timeout). All other options are for experts.
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.connection
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.diff
 attributes:
@@ -140,6 +140,13 @@ options:
     description:
       - Seconds after which a run fails as C(PodRefused) if no pod can be created for it, such as by Pod
         Security or a webhook. It waits for any time for a quota that is used up.
+      - It counts only where O(reconcile=true).
+    type: float
+    default: 600
+  image_pull_seconds:
+    description:
+      - Seconds after which a run fails as C(ImagePullFailed) if an image of it can't be pulled. Its Job is
+        deleted before that, so that it can't start any more.
       - It counts only where O(reconcile=true).
     type: float
     default: 600
@@ -272,6 +279,14 @@ secrets:
   type: list
   elements: str
   sample: [credentials-v3]
+pruned:
+  description:
+    - The Secrets of old versions that the run has deleted, by name.
+    - In check mode with O(trigger=now), those that it will delete if its output has changed.
+  returned: O(state=present)
+  type: list
+  elements: str
+  sample: [credentials-v1]
 log_command:
   description: The command that shows the log of the run. Empty if there is none.
   returned: O(state=present)
@@ -353,6 +368,12 @@ definition_installed:
   returned: O(state=present)
   type: bool
   sample: false
+not_done:
+  description: The definitions and roles that are not installed, as the task was stopped. Run it again.
+  returned: if it was stopped
+  type: list
+  elements: str
+  sample: [ClusterRole kyma-lifecycle-errands-viewer]
 """
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module

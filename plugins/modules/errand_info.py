@@ -15,7 +15,7 @@ description:
   - Shows what each errand is at, how its last runs ended, and which Secrets hold its output.
   - It reads errands only, and no value of a Secret.
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.connection
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.read
 options:
@@ -127,10 +127,21 @@ errands:
           type: float
           sample: 12.0
         secrets:
-          description: The names of the Secrets that hold its output.
+          description:
+            - The names of the Secrets that hold its output. Where there are very many, only the newest runs
+              have their names.
           type: list
           elements: str
           sample: [credentials-v3]
+        secret_count:
+          description: How many Secrets hold its output.
+          type: int
+          sample: 1
+        pruned:
+          description: The Secrets of old versions that it has deleted, by name.
+          type: list
+          elements: str
+          sample: [credentials-v1]
     history:
       description: The last runs that have ended, the newest first, at most ten.
       type: list

@@ -23,7 +23,7 @@ description:
     version. If it may not, and the cluster has a definition, it warns and goes on.
   - The usual options are O(namespaces), O(watch) and O(fail_on). All other options are for experts.
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.connection
   - kyma.lifecycle.attributes
 attributes:
   check_mode:
@@ -75,6 +75,12 @@ options:
     description:
       - Seconds after which a run fails as C(PodRefused) if no pod can be created for it, such as by Pod
         Security or a webhook. It waits for any time for a quota that is used up.
+    type: float
+    default: 600
+  image_pull_seconds:
+    description:
+      - Seconds after which a run fails as C(ImagePullFailed) if an image of it can't be pulled. Its Job is
+        deleted before that, so that it can't start any more.
     type: float
     default: 600
   watch_seconds:
@@ -269,6 +275,12 @@ definition_installed:
   returned: success
   type: bool
   sample: false
+not_done:
+  description: The errands that were not begun, because the task was stopped. Run it again to do the rest.
+  returned: if it was stopped
+  type: list
+  elements: str
+  sample: [shop/report]
 """
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module

@@ -17,12 +17,14 @@ from tests.support.containers import (
     TOKEN_FOLDER,
     container,
     exit_code_of,
+    is_counted,
     is_running,
     job,
     job_end,
     mount,
     pod,
     pod_spec,
+    quota,
     restricted,
     tmpfs,
     wait_for_job,
@@ -64,16 +66,9 @@ def restrict(cluster: LiveCluster, namespace: str) -> None:
     """Give a namespace the pod security level `restricted`, and a quota."""
     level = {"pod-security.kubernetes.io/enforce": "restricted"}
     cluster.patch("v1", "Namespace", namespace, None, {"metadata": {"labels": level}})
-    metadata = {"name": "quota", "namespace": namespace}
-    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": QUOTA}}
-    cluster.create(quota)
-
-    def has_usage() -> bool:
-        live_quota = cluster.get("v1", "ResourceQuota", "quota", namespace) or {}
-        return bool(live_quota.get("status", {}).get("used"))
-
+    cluster.create(quota(namespace, QUOTA))
     # The API server refuses all pods until the usage is known.
-    eventually(has_usage)
+    eventually(lambda: is_counted(cluster, namespace))
 
 
 @pytest.mark.parametrize(("exit_code", "end"), [(0, "Complete"), (137, "Failed")])

@@ -11,6 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,7 @@ from .kubectl import kubectl
 
 ACCOUNT = "engine"
 """The ServiceAccount with the rights of the engine, in the namespace of a site."""
+OPTIONS = RunOptions(holder_image=BUSYBOX)
 GATE = "until test -e /gate; do sleep 0.1; done"
 """A script that waits until a test opens the gate, for a container that runs as root."""
 
@@ -125,11 +127,12 @@ class ErrandSite:
         self._namespaces: list[str] = []
         self._left_namespaces: list[str] = []
         self._paused: set[ErrandKey] = set()
-        self._images: dict[ErrandKey, str] = {}
+        self._options: dict[ErrandKey, RunOptions] = {}
         self._last: dict[ErrandKey, Reconciled | Failure] = {}
         self._errands: dict[ErrandKey, Errand] = {}
         self.add_namespace(namespace)
         self.engine_kubeconfig = str(self._write_engine_kubeconfig(folder))
+        self._grant_volumes()
         self._engine = connect({"kubeconfig": self.engine_kubeconfig})
         self._log = _Records(self.records)
         logging.getLogger().addHandler(self._log)
@@ -139,6 +142,8 @@ class ErrandSite:
         logging.getLogger().removeHandler(self._log)
         for namespace in [*self._namespaces, *self._left_namespaces]:
             self.cluster.delete("v1", "Namespace", namespace)
+        for kind in ("ClusterRoleBinding", "ClusterRole"):
+            self.cluster.delete("rbac.authorization.k8s.io/v1", kind, self.namespace)
 
     # Namespaces, and those that are reconciled.
 
@@ -184,6 +189,15 @@ class ErrandSite:
         write_private(path, yaml.safe_dump(config))
         return path
 
+    def _grant_volumes(self) -> None:
+        """Grant the engine, which is bound in single namespaces, what the guide says for old versions."""
+        resources = "--resource=persistentvolumes,storageclasses"
+        self.kubectl("create", "clusterrole", self.namespace, "--verb=list", resources)
+        account = f"--serviceaccount={self.namespace}:{ACCOUNT}"
+        self.kubectl(
+            "create", "clusterrolebinding", self.namespace, f"--clusterrole={self.namespace}", account
+        )
+
     def kubectl(self, *arguments: str, text: str = "") -> str:
         """The output of kubectl for the administrator, in the namespace of the site.
 
@@ -201,10 +215,10 @@ class ErrandSite:
         known = index.keys()
         keys = [key for key in known if key not in self._paused]
         done, failed = reconcile_all(
-            self._reconciler(index), [key for key in keys if key not in self._images]
+            self._reconciler(index), [key for key in keys if key not in self._options]
         )
-        for key in self._images.keys() & set(keys):
-            more, other = reconcile_all(self._reconciler(index, self._images[key]), [key])
+        for key in self._options.keys() & set(keys):
+            more, other = reconcile_all(self._reconciler(index, self._options[key]), [key])
             done, failed = [*done, *more], [*failed, *other]
         self.failures += failed
         self._last = {one.key: one for one in done} | {one.key: one for one in failed}
@@ -223,7 +237,7 @@ class ErrandSite:
         results: list[Reconciled | Failure] = []
 
         def act(position: int) -> None:
-            reconciler = self._reconciler(indexes[position])
+            reconciler = self._reconciler(indexes[position], self._options.get(key, OPTIONS))
             barrier.wait()
             done, failed = reconcile_all(reconciler, [key])
             results.extend([*done, *failed])
@@ -235,13 +249,12 @@ class ErrandSite:
             thread.join()
         return results
 
-    def _reconciler(self, index: ErrandIndex, image: str = BUSYBOX) -> Reconciler:
-        options = RunOptions(holder_image=image)
+    def _reconciler(self, index: ErrandIndex, options: RunOptions = OPTIONS) -> Reconciler:
         return Reconciler(self._engine, index, options=options, on_outcome=self.outcomes.append)
 
-    def use_holder_image(self, name: str, image: str) -> None:
-        """Reconcile an errand with another image for its holding containers."""
-        self._images[self.key(name)] = image
+    def use_options(self, name: str, **options: Any) -> None:
+        """Reconcile an errand with other options of runs; see :class:`RunOptions`."""
+        self._options[self.key(name)] = replace(OPTIONS, **options)
 
     def pause(self, *names: str) -> None:
         """Stop reconciling some errands, as if no engine ran."""

@@ -177,13 +177,13 @@ class PlayedErrands:
         return pod
 
     def secrets(self) -> dict[str, dict[str, str]]:
-        """The values of all Secrets, without keys of digests, by name."""
+        """The values of all Secrets, without keys of digests and records of numbers, by name."""
         return {
             one["metadata"]["name"]: {
                 key: base64.b64decode(value).decode() for key, value in (one.get("data") or {}).items()
             }
             for one in self.cluster.list("v1", "Secret", NAMESPACE).items
-            if not str(one.get("type")).endswith("digest-key")
+            if not str(one.get("type")).endswith(("digest-key", "version-number"))
         }
 
     def events(self) -> list[tuple[str, str]]:

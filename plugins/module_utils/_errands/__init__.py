@@ -8,5 +8,5 @@ long as it runs. One pure function decides, `next_steps`. `errand_reader` reads 
 `step_execution` executes its decisions.
 
 Public modules: `authoring`, `endpoint`, `errand_definition`, `errand_engine`, `errand_index`,
-`errand_model`, `errand_steps`, `errand_view`, `holding_container`, `reconciler`.
+`errand_model`, `errand_steps`, `errand_view`, `reconciler`, `versions`.
 """

@@ -56,6 +56,9 @@ _OUTPUT_FILE = _described(
         keep=_described(
             INTEGER, "How many versions to retain. Versions in use are never deleted.", minimum=1
         ),
+        keepSeconds=_described(
+            INTEGER, "Seconds from its creation for which a version is retained, too.", minimum=1
+        ),
     ),
     "What becomes of the file.",
 )
@@ -79,7 +82,10 @@ _OUTPUT = object_schema(
             " containers, up to 4095 bytes each. All who may read pods can read those.",
             enum=[str(one) for one in OutputSource],
         ),
-        "overwrite": _described(BOOLEAN, "Whether to overwrite Secrets that belong to others."),
+        "overwrite": _described(
+            BOOLEAN,
+            "Whether to overwrite Secrets of others, and to add versions to those of another errand.",
+        ),
     }
 )
 _SPEC = _described(
@@ -132,8 +138,11 @@ _STATUS = _described(
                 configuration=_described(
                     {"type": "array", "items": OPEN}, "ConfigMaps and Secrets that the run was made with."
                 ),
-                output=object_schema(secrets=STRINGS, reason=STRING, message=STRING),
+                output=object_schema(
+                    secrets=STRINGS, reason=STRING, message=STRING, pruned=STRINGS, unchanged=INTEGER
+                ),
                 disruption=_described(STRING, "What disrupted its pod, as seen while the pod was there."),
+                pullFailure=_described(STRING, "Why its Job is deleted: an image that can't be pulled."),
                 outcome=_OUTCOME,
                 endedGeneration=INTEGER,
             ),
@@ -200,9 +209,20 @@ ENGINE_ROLE = cluster_role(
         role_rule("", ["events"], ["create", "list"]),
         # A quota that grows starts what it has held up.
         role_rule("", ["resourcequotas"], ["get", "list", "watch"]),
-        # Reads which versions of a Secret are in use.
-        role_rule("apps", ["daemonsets", "deployments", "statefulsets"], ["list"]),
+        # Reads which versions of a Secret are in use. Volumes and their classes are in no namespace.
+        role_rule(
+            "",
+            ["persistentvolumes", "podtemplates", "replicationcontrollers", "serviceaccounts"],
+            ["list"],
+        ),
+        role_rule(
+            "apps",
+            ["controllerrevisions", "daemonsets", "deployments", "replicasets", "statefulsets"],
+            ["list"],
+        ),
         role_rule("batch", ["cronjobs"], ["list"]),
+        role_rule("networking.k8s.io", ["ingresses"], ["list"]),
+        role_rule("storage.k8s.io", ["storageclasses"], ["list"]),
     ],
 )
 """For the engine and whoever reconciles errands."""

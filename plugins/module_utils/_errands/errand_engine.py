@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 import time
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,12 +18,15 @@ from .._cluster.cluster import Cluster, Object
 from .._cluster.fence import LeaseLost
 from .._cluster.informer import Informer, InformerScope
 from .._errors import LifecycleError
+from .._redaction import describe_defect, without_secrets
 from .._runs.lease.fence_token import Fence, fenced_cluster
 from .._runs.lease.held_lease import HeldLease
 from .._runs.lease.named_lease import hold_named_lease
 from .._threads import map_in_threads
+from .._work_queue import WorkQueue
 from .endpoint.engine_health import EngineHealth
 from .endpoint.http_endpoint import Answer, http_endpoint
+from .endpoint.server_outage import ServerOutage
 from .errand_index import ErrandIndex, watched_scopes
 from .errand_model import ErrandKey
 from .errand_view import RunOptions
@@ -32,7 +34,6 @@ from .metrics import EngineMetrics, Textfile
 from .reconciler import Outcome, Reconciler, no_listener
 from .reduced_objects import has_grown, reduced_object, reduced_quota
 from .slow_namespaces import SlowNamespaces
-from .work_queue import WorkQueue
 
 LEASE = "errands"
 """The lease of the engine, in the namespace of all leases."""
@@ -45,6 +46,8 @@ END_SECONDS = 30.0
 """How long what is in flight may take to end."""
 QUOTA_SECONDS = 1.0
 """After how long to try again what a quota has refused, after it has grown."""
+KNOWN_FAILURES = 8
+"""How many failures of an errand in a row the line about an API server that does not answer stands for."""
 REPEAT_SECONDS = 600.0
 """After how long the same trouble is told again."""
 
@@ -101,6 +104,7 @@ class ErrandEngine:
         self._metrics = EngineMetrics()
         self._textfile = Textfile(options.metrics_file)
         self._troubles = _TroubleLog(self._report)
+        self._outage = ServerOutage(self._report)
         self._metrics_text = self._idle_metrics
         self._slow = SlowNamespaces()
 
@@ -149,7 +153,7 @@ class ErrandEngine:
 
     def _work(self, lease: HeldLease, cancelled: Callable[[], bool]) -> None:
         index: ErrandIndex = ErrandIndex()
-        queue: WorkQueue[ErrandKey] = WorkQueue(is_slow=lambda key: key.namespace in self._slow)
+        queue: WorkQueue[ErrandKey] = WorkQueue(slow_group=self._slow.group)
         reconciler = Reconciler(
             fenced_cluster(self._cluster, lease, Fence()),
             index,
@@ -161,15 +165,16 @@ class ErrandEngine:
         def is_over() -> bool:
             return cancelled() or bool(lease.loss_reason)
 
+        self._health.follow(lambda: len(index.keys()), lease.seconds_left)
         with self._watched(index, queue) as informers:
             self._metrics_text = lambda: self._working_metrics(index, queue)
             self._write(self._metrics_text)
-            if self._is_synced(informers, is_over):
+            if self._is_synced(informers, lease, is_over):
                 self._report("watching", f"{len(index.keys())} errands")
                 with self._working(queue, reconciler):
                     pause = threading.Event()
                     while not is_over():
-                        self._note_watches(informers)
+                        self._check_server(informers, lease)
                         self._write(self._metrics_text)
                         pause.wait(TICK_SECONDS)
         if lease.loss_reason:
@@ -218,20 +223,20 @@ class ErrandEngine:
         on_change: Callable[[Object | None, Object | None], None],
         keep: Callable[[Object], Object],
     ) -> Informer:
-        return Informer(
-            self._cluster,
-            watched,
-            on_change,
-            keep,
-            on_error=lambda error: self._troubles.add("retrying", f"watch {watched}: {error}"),
-        )
+        def on_error(error: Exception) -> None:
+            if not self._outage.is_unanswered(error):
+                self._troubles.add("retrying", f"watch {watched}: {without_secrets(str(error))}")
 
-    def _is_synced(self, informers: Sequence[Informer], is_over: Callable[[], bool]) -> bool:
+        return Informer(self._cluster, watched, on_change, keep, on_error=on_error)
+
+    def _is_synced(
+        self, informers: Sequence[Informer], lease: HeldLease, is_over: Callable[[], bool]
+    ) -> bool:
         """Wait for the first lists, as decisions from half of the state would be wrong."""
         patience = time.monotonic() + SYNC_SECONDS
         for one in informers:
             while not one.is_synced_within(TICK_SECONDS):
-                self._note_watches(informers)
+                self._check_server(informers, lease)
                 if is_over():
                     return False
                 if time.monotonic() > patience:
@@ -242,8 +247,14 @@ class ErrandEngine:
                     )
         return not is_over()
 
-    def _note_watches(self, informers: Sequence[Informer]) -> None:
-        self._health.note_watches(str(one.subject) for one in informers if not one.is_following)
+    def _check_server(self, informers: Sequence[Informer], lease: HeldLease) -> None:
+        failing = [str(one.subject) for one in informers if not one.is_following]
+        self._health.note_watches(failing)
+        self._outage.check(
+            has_failing_watches=bool(failing),
+            lease_age=lease.seconds - lease.seconds_left(),
+            lease_seconds=lease.seconds,
+        )
 
     @contextmanager
     def _working(self, queue: WorkQueue[ErrandKey], reconciler: Reconciler) -> Iterator[None]:
@@ -272,21 +283,25 @@ class ErrandEngine:
                 # One message covers all errands; the holder of the lease then reconciles this one.
                 queue.retry(key)
             except LifecycleError as error:
-                self._record_failure(queue.retry(key), key, str(error))
-            except Exception:
+                failures = queue.retry(key)
+                is_known = self._outage.is_unanswered(error) and (
+                    failures < KNOWN_FAILURES or self._outage.is_reported
+                )
+                self._record_failure(failures, key, "" if is_known else str(error))
+            except Exception as error:
                 # One errand must not keep the others from being reconciled.
-                text = f"this is a defect, please report it: {traceback.format_exc()}"
+                text = f"this is a defect, please report it: {describe_defect(error)[1]}"
                 self._record_failure(queue.retry(key), key, text)
             else:
-                self._metrics.count_reconciliation(has_failed=False)
+                self._metrics.count_reconciliation(key, has_failed=False)
                 queue.done(key)
                 if reconciled.recheck_seconds is not None:
                     queue.add_after(key, reconciled.recheck_seconds)
 
     def _record_failure(self, failures: int, key: ErrandKey, text: str) -> None:
-        self._metrics.count_reconciliation(has_failed=True)
+        self._metrics.count_reconciliation(key, has_failed=True)
         # Report it the first time, and then at doubling numbers.
-        if failures & (failures - 1) == 0:
+        if text and failures & (failures - 1) == 0:
             cause = text.removeprefix(f"{key}: ")
             self._report("failed", f"{key}: {cause}; it is tried again ({failures} failures in a row)")
 
@@ -295,17 +310,17 @@ class ErrandEngine:
         self._on_outcome(outcome)
 
     def _working_metrics(self, index: ErrandIndex, queue: WorkQueue[ErrandKey]) -> str:
+        longest = queue.longest_seconds
         return self._metrics.text(
-            index.phases(),
+            index.errands(),
             is_leader=True,
             waiting=len(queue),
-            # Whole minutes: the file is written when its text has changed.
-            longest_seconds=queue.longest_seconds // 60 * 60,
+            oldest_reconciliation=time.time() - longest if longest else None,
             failing_watches=self._health.failing_watches,
         )
 
     def _idle_metrics(self) -> str:
-        return self._metrics.text({}, is_leader=False, waiting=0)
+        return self._metrics.text((), is_leader=False, waiting=0)
 
     def _write_idle_metrics(self) -> None:
         """Write metrics without the lease at once: another engine may get it in the next moment."""

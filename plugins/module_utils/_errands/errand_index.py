@@ -9,7 +9,7 @@ Lists (once) or watches (all the time) fill it. Of ConfigMaps and Secrets, it ha
 from __future__ import annotations
 
 import threading
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -140,10 +140,10 @@ class ErrandIndex:
         with self._lock:
             return sorted(self._errands)
 
-    def phases(self) -> Counter[str]:
-        """How many errands are in each phase."""
+    def errands(self) -> list[Errand]:
+        """All errands."""
         with self._lock:
-            return Counter(str(one.status.phase) for one in self._errands.values())
+            return list(self._errands.values())
 
     def errand(self, key: ErrandKey) -> Errand | None:
         """An errand."""
@@ -155,11 +155,11 @@ class ErrandIndex:
         with self._lock:
             return [one for key, one in sorted(self._errands.items()) if key.namespace == namespace]
 
-    def owned(self, kind: tuple[str, str], errand: Errand) -> list[Object]:
-        """The Jobs or pods that have the label of an errand, sorted by name."""
-        place = (kind[1], errand.key.namespace, label_value(errand.key.name))
+    def owned(self, kind: tuple[str, str], key: ErrandKey) -> list[Object]:
+        """The Jobs or pods that have the label of an errand, sorted by name, also if the errand is gone."""
+        place = (kind[1], key.namespace, label_value(key.name))
         with self._lock:
-            return [self._objects[kind][errand.key.namespace, name] for name in sorted(self._owned[place])]
+            return [self._objects[kind][key.namespace, name] for name in sorted(self._owned.get(place, ()))]
 
     def mark(self, kind: str, namespace: str, name: str) -> Mark | None:
         """The identity and version of a ConfigMap or Secret; None if there is none."""

@@ -111,6 +111,7 @@ class OutputFile:
         is_fan_out: whether each value of the file is the JSON of a Secret.
         labels, annotations: of the Secret.
         keep: how many versions to retain; 0 for all.
+        keep_seconds: younger versions are retained, too.
     """
 
     container: str
@@ -121,6 +122,7 @@ class OutputFile:
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     keep: int = 0
+    keep_seconds: int = 0
 
 
 @dataclass(frozen=True)
@@ -187,6 +189,7 @@ def _output_file(container: str, file: str, entry: Mapping[str, Any]) -> OutputF
         labels=dict(entry.get("secretLabels") or {}),
         annotations=dict(entry.get("secretAnnotations") or {}),
         keep=int(entry.get("keep") or 0),
+        keep_seconds=int(entry.get("keepSeconds") or 0),
     )
 
 
@@ -229,11 +232,15 @@ class OutputNote:
         secrets: the Secrets that hold it, by name.
         reason: why there are none; empty if there are.
         message: the reason in a sentence, or a warning; mostly empty.
+        pruned: the Secrets of older versions that were deleted, by name.
+        unchanged: how many of the Secrets had this content already.
     """
 
     secrets: tuple[str, ...] = ()
     reason: str = ""
     message: str = ""
+    pruned: tuple[str, ...] = ()
+    unchanged: int = 0
 
 
 @dataclass(frozen=True)
@@ -252,6 +259,7 @@ class Run:
         output: the result of its output; None before that is known.
         disruption: what disrupted its pod; read while the pod existed, because the pod is gone before its Job
             fails.
+        pull_failure: why its Job is deleted, as an image could not be pulled; empty if it is not.
         outcome: how it ended; None before.
         ended_generation: of the errand's ``metadata`` when it ended.
     """
@@ -267,6 +275,7 @@ class Run:
     job_uid: str = ""
     output: OutputNote | None = None
     disruption: str = ""
+    pull_failure: str = ""
     outcome: JobOutcome | None = None
     ended_generation: int = 0
 

@@ -18,7 +18,7 @@ from .._cluster.errors import AlreadyExists, ClusterError
 from .._cluster.owner_references import is_owned_by
 from .._errors import LifecycleError
 from .._jobs.configuration import ConfigurationEntry, configuration_entry, missing_keys
-from .._jobs.job_outcome import pod_of
+from .._jobs.job_outcome import has_ended, pod_of
 from .._jobs.pod_references import PodReference, pod_references
 from .._jobs.versioned_secrets import newest_version, split_versioned_name
 from .._objects.access.review import missing_rights
@@ -39,6 +39,7 @@ from .errand_model import (
 )
 from .errand_view import DEFAULT_OPTIONS, CurrentConfiguration, ErrandView, RunOptions
 from .holding_container import recorded_output
+from .output import NAMESPACE_DELETED
 
 RIGHTS_SECONDS = 60.0
 """How long the answer holds that no right is missing."""
@@ -118,6 +119,8 @@ class ErrandReader:
         if run and run.is_open and job and not pod:
             refusal, since = self._refusal_of(job)
             view = replace(view, pod_refusal=refusal, refused_since=since)
+        if run and run.is_open and run.job_uid and _is_going(job, pod):
+            view = replace(view, is_namespace_ending=self._is_ending(key))
         return view
 
     def demand_rights(self, errand: Errand) -> None:
@@ -130,8 +133,8 @@ class ErrandReader:
         """The Job and the pod of the last run, and whether the run had a pod."""
         if run is None:
             return None, None, False
-        job = next((one for one in self._index.owned(JOB, errand) if _is_job_of(one, run)), None)
-        pods = self._index.owned(POD, errand)
+        job = next((one for one in self._index.owned(JOB, errand.key) if _is_job_of(one, run)), None)
+        pods = self._index.owned(POD, errand.key)
         if run.is_open and (job is None or (run.job_uid and not pod_of(job, pods))):
             pods = self._live_pods(errand, run)
         if run.is_open and job is None:
@@ -160,7 +163,7 @@ class ErrandReader:
         # A Job of a later run shows that the errand in the index is behind.
         return [
             job
-            for job in self._index.owned(JOB, errand)
+            for job in self._index.owned(JOB, errand.key)
             if run is not None
             and _label(job, RUN_LABEL).isdecimal()
             and int(_label(job, RUN_LABEL)) <= run.number
@@ -206,6 +209,15 @@ class ErrandReader:
         start = max(filter(None, starts))
         lasting = [parse_time(one.get("firstTimestamp")) for one in refusals if not _is_full_quota(one)]
         return text, min((one for one in lasting if one and one > start), default=start)
+
+    def _is_ending(self, key: ErrandKey) -> bool:
+        """Whether the namespace of an errand is being deleted: it refuses new objects, also in a dry run."""
+        meta = {"name": key.name, "namespace": key.namespace}
+        try:
+            self._cluster.create({"apiVersion": JOB[0], "kind": JOB[1], "metadata": meta}, dry_run=True)
+        except ClusterError as refusal:
+            return any(cause.reason == NAMESPACE_DELETED for cause in getattr(refusal, "causes", ()))
+        return False
 
     # The configuration of a run.
 
@@ -306,6 +318,12 @@ class ErrandReader:
         except AlreadyExists:
             existing = self._cluster.get("v1", "Secret", name, errand.key.namespace)
             return existing or obj
+
+
+def _is_going(job: Mapping[str, Any] | None, pod: Mapping[str, Any] | None) -> bool:
+    """Whether the Job or the pod of a run is being deleted, or is gone."""
+    is_deleting = any(one["metadata"].get("deletionTimestamp") for one in (job, pod) if one)
+    return is_deleting or job is None or (pod is None and has_ended(job))
 
 
 def _is_full_quota(event: Mapping[str, Any]) -> bool:

@@ -37,10 +37,12 @@ class CollectOutput:
     Attributes:
         pod: the pod that has the output.
         output: what happens to it.
+        surplus: the Secrets of old versions that are deleted then; only in check mode.
     """
 
     pod: Object
     output: RecordedOutput
+    surplus: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -150,8 +152,9 @@ def step_text(step: Step) -> str:
             return _status_text(status)
         case CreateJob(job):
             return f"create Job {job['metadata']['name']}"
-        case CollectOutput(pod):
-            return f"read the output of Pod {pod['metadata']['name']}, and write its Secrets"
+        case CollectOutput(pod, _output, surplus):
+            text = f"read the output of Pod {pod['metadata']['name']}, and write its Secrets"
+            return text + (f". If it has changed, delete Secret {', '.join(surplus)}" if surplus else "")
         case ReleaseHolders(pod, containers):
             return f"release {', '.join(containers)} of Pod {pod}"
         case RenewHold(pod, containers):

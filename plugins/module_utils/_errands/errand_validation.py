@@ -114,6 +114,8 @@ def _output_problems(spec: OutputSpec, containers: list[Mapping[str, Any]]) -> I
         problems = metadata_problems(labels, one.annotations)
         if one.is_versioned:
             problems += [*base_problems(one.secret), *reserved_problems(labels, one.annotations)]
+        if one.keep_seconds and not one.keep:
+            problems.append("keepSeconds has no effect without keep: without it, all versions stay. Set keep")
         yield from (f"{place}: {problem}" for problem in problems)
 
 

@@ -14,9 +14,6 @@ from .._jobs.configuration import ConfigurationEntry
 from .errand_model import Errand
 from .holding_container import DEFAULT_IMAGE
 
-REFUSED_POD_SECONDS = 600.0
-"""After how long a run fails whose pod is refused, unless the caller says otherwise."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
@@ -25,10 +22,12 @@ class RunOptions:
     Attributes:
         holder_image: of holding containers.
         refused_pod_seconds: after how long a run fails whose pod is refused.
+        image_pull_seconds: after how long a run fails whose image can't be pulled.
     """
 
     holder_image: str = DEFAULT_IMAGE
-    refused_pod_seconds: float = REFUSED_POD_SECONDS
+    refused_pod_seconds: float = 600.0
+    image_pull_seconds: float = 600.0
 
 
 DEFAULT_OPTIONS = RunOptions()
@@ -70,6 +69,7 @@ class ErrandView:
         refused_since: since when a pod is refused for another reason than a quota that is used up, which may
             change without anyone's help; None if it is not.
         quota_grown: when a quota of the namespace last got more room; None if unknown.
+        is_namespace_ending: whether the Job or the pod goes because its namespace is being deleted.
         options: of its runs.
     """
 
@@ -86,4 +86,5 @@ class ErrandView:
     pod_refusal: str = ""
     refused_since: datetime | None = None
     quota_grown: datetime | None = None
+    is_namespace_ending: bool = False
     options: RunOptions = DEFAULT_OPTIONS

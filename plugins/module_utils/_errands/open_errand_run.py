@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -24,14 +24,15 @@ from .._jobs.job_outcome import (
     pod_outcome,
 )
 from .._jobs.job_outcome import has_ended as has_job_ended
-from .._jobs.run_history import history_entry, with_run
+from .._jobs.run_history import history_entry, with_names_of_newest, with_run
 from .._text import one_line
 from .._timestamp import parse_time, precise_timestamp
-from .errand_model import KIND, ErrandPhase, OutputNote, OutputSource, Run
+from .errand_model import KIND, ErrandPhase, OutputNote, Run
 from .errand_steps import (
     QUOTA_ANNOTATION,
     CollectOutput,
     Decision,
+    DeleteJob,
     ReleaseHolders,
     RenewHold,
     RequestPod,
@@ -41,34 +42,41 @@ from .errand_validation import problems_of
 from .errand_view import ErrandView
 from .holding_container import RecordedOutput, recorded_output
 from .new_run import AUTOMATIC_REASONS, start_steps
-from .output import LOST
+from .output import LOST, NAMESPACE_DELETED
 from .status_change import write_status
 
-HOLDER_FAILED, NAME_TAKEN, POD_REFUSED, REFUSED = "HolderFailed", "NameTaken", "PodRefused", "Refused"
+HOLDER_FAILED, IMAGE_PULL_FAILED = "HolderFailed", "ImagePullFailed"
+NAME_TAKEN, POD_REFUSED, REFUSED = "NameTaken", "PodRefused", "Refused"
 NAME_SECONDS = 2.0
 """How often to look whether the Job of an earlier errand of the same name has gone."""
+GONE_SECONDS = 2.0
+"""How often to look whether the pod of a deleted Job has gone."""
 RELEASE_SECONDS = 2.0
 """How often to release a holding container that still runs."""
 LONGEST_CAUSE = 600
 """Characters of what the kubelet says."""
+LONGEST_NAMES = 300_000
+"""Characters of the names of Secrets in the history. Those of one run fit, and etcd takes 1.5 MiB in all."""
 START_SECONDS = 10.0
 """After how long without a pod to look for the reason."""
 REASON_SECONDS = 60.0
 """How often to look for another reason than a quota, of which no watch tells."""
-FATAL_WAITS = frozenset(
-    {
-        "CreateContainerConfigError",
-        "CreateContainerError",
-        "ErrImageNeverPull",
-        "ImageInspectError",
-        "ImagePullBackOff",
-        "InvalidImageName",
-        "RunContainerError",
-    }
-)
+_FIRST_PULL_FAILURE = frozenset({"ErrImagePull"})
+"""The kubelet says in turns that a pull failed, and that it is put off."""
+PULL_FAILURES = _FIRST_PULL_FAILURE | {
+    "ErrImageNeverPull",
+    "ImageInspectError",
+    "ImagePullBackOff",
+    "InvalidImageName",
+    "RegistryUnavailable",
+    "SignatureValidationFailed",
+}
+"""Why a container waits whose image can't be pulled."""
+HINDRANCES = PULL_FAILURES | {"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
+"""Why a container waits, for people."""
+FATAL_WAITS = HINDRANCES - _FIRST_PULL_FAILURE
 """Why a container waits that will not start by itself."""
-HINDRANCES = FATAL_WAITS | {"ErrImagePull"}
-"""Why a container waits, for people. The kubelet says in turns that a pull failed, and that it is put off."""
+HAD_STARTED = "A container had started before that"
 
 
 def open_run_decision(view: ErrandView) -> Decision:
@@ -134,9 +142,8 @@ class _OpenRun:
         own = set(self._output.containers)
         self._ignored = {name for name in _container_names(self._pod) if own and name not in own}
         self._ended = ended_containers(self._pod, self._output.containers)
-        self._statuses = {
-            str(one["name"]): one for one in (self._pod.get("status") or {}).get("containerStatuses") or ()
-        }
+        self._statuses = _statuses(self._pod, "containerStatuses")
+        self._holders = _holder_states(self._pod, self._output)
 
     def decision(self) -> Decision:
         """The decision on the run."""
@@ -144,6 +151,7 @@ class _OpenRun:
             self._lost_holder()
             or self._collection()
             or self._release()
+            or self._failed_pull()
             or self._ending()
             or self._refused_pod()
             or self._waiting()
@@ -156,6 +164,7 @@ class _OpenRun:
         return (
             bool(spec.files)
             and self._run.output is None
+            and not self._view.is_namespace_ending
             and set(spec.containers) <= self._ended.keys()
             and (spec.writes_on_failure or not self._has_failed)
         )
@@ -164,20 +173,11 @@ class _OpenRun:
     def _has_failed(self) -> bool:
         return any(end.exit_code for end in self._ended.values())
 
-    def _holder_states(self) -> dict[str, Mapping[str, Any]]:
-        return {
-            holder: (self._statuses.get(holder) or {}).get("state") or {}
-            for holder in self._output.holders.values()
-        }
-
-    def _running_holders(self) -> tuple[str, ...]:
-        return tuple(holder for holder, state in self._holder_states().items() if "running" in state)
-
     def _lost_holder(self) -> Decision | None:
         """A holding container that can't start, or has ended before its output was read."""
         if self._run.output is not None:
             return None
-        for holder, state in self._holder_states().items():
+        for holder, state in self._holders.items():
             waiting = state.get("waiting") or {}
             if waiting.get("reason") in FATAL_WAITS:
                 message = (
@@ -200,19 +200,19 @@ class _OpenRun:
     def _collection(self) -> Decision | None:
         if not self._is_collectable or not self._pod:
             return None
-        if self._output.spec.source is OutputSource.EXEC:
-            running = self._running_holders()
-            if len(running) < len(self._output.holders):
-                return None
+        if len(_running(self._holders)) < len(self._holders):
+            return None
         return Decision((CollectOutput(self._pod, self._output),))
 
     def _release(self) -> Decision | None:
         """End the holding containers whose output is read, or is not wanted."""
-        running = self._running_holders()
-        decided = self._run.output is not None or (
-            set(self._output.spec.containers) <= self._ended.keys() and not self._is_collectable
+        running = _running(self._holders)
+        has_ended_all = set(self._output.spec.containers) <= self._ended.keys()
+        # The kubelet does not say that a container of a deleted pod has ended before all of them have.
+        is_decided = self._run.output is not None or (
+            not self._is_collectable and (has_ended_all or self._view.is_namespace_ending)
         )
-        if not running or not decided:
+        if not running or not is_decided:
             return None
         release = ReleaseHolders(self._pod["metadata"]["name"], running)
         ending = self._ending()
@@ -239,6 +239,63 @@ class _OpenRun:
             message = "the Job has ended, and its output was not read in time"
             outcome = JobOutcome(False, LOST, message, outcome.exit_code, outcome.started, outcome.finished)
         return Decision(self._end(_with_output(outcome, run.output)))
+
+    def _failed_pull(self) -> Decision | None:
+        """Delete the Job whose image can't be pulled; the run fails when nothing of it can start any more."""
+        run, job = self._run, self._view.job
+        if not run.pull_failure:
+            left = self._seconds_to_pull_limit()
+            if left is None or left > 0:
+                return None
+            limit = f"{self._view.options.image_pull_seconds:g} s, which is kyma_errand_image_pull_seconds"
+            text = f"{self._unpulled()} (for {limit}). Its Job was deleted"
+            run = replace(run, pull_failure=text)
+        elif job is not None and self._started_containers():
+            # The image was there in time.
+            self._run = replace(run, pull_failure="")
+            return None
+        elif self._started_containers() and HAD_STARTED not in run.pull_failure:
+            run = replace(run, pull_failure=f"{run.pull_failure}. {HAD_STARTED}")
+        outcome = self._pod_outcome()
+        if outcome is not None and outcome.is_success:
+            return None
+        if job is None and not self._pod:
+            return Decision(self._end(self._failure(IMAGE_PULL_FAILED, run.pull_failure)))
+        text = run.pull_failure
+        status_write = write_status(self._view, run=run, phase=ErrandPhase.RUNNING, message=text)
+        steps: list[Step] = [] if status_write is None else [status_write]
+        if job is not None and not job["metadata"].get("deletionTimestamp"):
+            steps.append(DeleteJob(run.job, run.job_uid))
+        return Decision(tuple(steps), GONE_SECONDS)
+
+    def _seconds_to_pull_limit(self) -> float | None:
+        """Seconds until an image counts as one that can't be pulled; None if nothing waits for one alone."""
+        started = self._started_containers()
+        is_working = any("running" in state for state in started)
+        if self._view.job is None or is_working or not self._unpulled():
+            return None
+        status = self._pod["status"]
+        times = [status.get("startTime"), *(state["terminated"].get("finishedAt") for state in started)]
+        times += [
+            one.get("lastTransitionTime")
+            for one in status.get("conditions") or ()
+            if one.get("type") == "Initialized"
+        ]
+        since = max(filter(None, map(parse_time, times)), default=self._view.now)
+        return self._view.options.image_pull_seconds - (self._view.now - since).total_seconds()
+
+    def _unpulled(self) -> str:
+        return self._waiting_container(PULL_FAILURES, self._ignored)
+
+    def _started_containers(self) -> list[Mapping[str, Any]]:
+        """The states of the own containers that have ever started."""
+        states = [
+            status.get("state") or {}
+            for name, status in self._statuses.items()
+            if name not in {*self._ignored, *self._output.holders.values()}
+        ]
+        # The kubelet also calls one terminated that was deleted before it started.
+        return [one for one in states if "running" in one or (one.get("terminated") or {}).get("startedAt")]
 
     def _pod_outcome(self) -> JobOutcome | None:
         if not self._pod:
@@ -278,6 +335,7 @@ class _OpenRun:
             hold.recheck_seconds,
             None if deadline is None else max(0.1, deadline),
             self._seconds_to_refusal(),
+            self._seconds_to_pull_limit(),
         )
         steps = (*update.steps, *hold.steps, *self._requested_pod())
         return Decision(steps, min((one for one in seconds if one), default=None))
@@ -318,21 +376,25 @@ class _OpenRun:
         """Why the run does not progress; empty if it does."""
         if not self._pod:
             return self._view.pod_refusal
-        for name, status in self._statuses.items():
+        text = self._waiting_container(HINDRANCES)
+        advice = (
+            "Remove the cause. If that takes another template, change it and delete Job"
+            f" {self._run.job}: the changed one runs then"
+        )
+        return f"{text}. {advice}" if text else ""
+
+    def _waiting_container(self, reasons: Container[str], ignored: Container[str] = ()) -> str:
+        """The first container that waits for one of some reasons, and why; empty if none does."""
+        for name, status in {**_statuses(self._pod, "initContainerStatuses"), **self._statuses}.items():
             waiting = (status.get("state") or {}).get("waiting") or {}
-            if waiting.get("reason") in HINDRANCES:
+            if waiting.get("reason") in reasons and name not in ignored:
                 cause = f"{waiting['reason']}: {waiting.get('message') or 'no message'}"
-                advice = (
-                    "Remove the cause. If that takes another template, change it and delete Job"
-                    f" {self._run.job}: the changed one runs then"
-                )
-                text = one_line(f"container {name} can't start: {cause}", LONGEST_CAUSE)
-                return f"{text}. {advice}"
+                return one_line(f"container {name} can't start: {cause}", LONGEST_CAUSE)
         return ""
 
     def _renewal(self) -> Decision:
         """A container that has written its output and still runs must not lose it."""
-        running = self._running_holders()
+        running = _running(self._holders)
         if not running or set(self._output.spec.containers) <= self._ended.keys():
             return Decision()
         every = self._output.spec.hold_seconds / 2
@@ -355,20 +417,27 @@ class _OpenRun:
         return JobOutcome(False, reason, message, started=started, finished=finished)
 
     def _end(self, outcome: JobOutcome) -> tuple[Step, ...]:
+        if self._view.is_namespace_ending and not outcome.is_success:
+            text = f"Namespace {self._view.errand.key.namespace} is being deleted, and this run with it"
+            outcome = replace(outcome, reason=NAMESPACE_DELETED, message=text)
         return end_steps(self._view, self._run, outcome)
 
 
 def end_steps(view: ErrandView, run: Run, outcome: JobOutcome) -> tuple[Step, ...]:
     errand = view.errand
     ended = replace(run, outcome=outcome, ended_generation=errand.generation)
-    secrets = list(run.output.secrets) if run.output else []
-    entry = history_entry(run.number, outcome, why=str(run.reason), secrets=secrets)
+    output = run.output or OutputNote()
+    pruned = {"pruned": list(output.pruned)} if output.pruned else {}
+    secrets = list(output.secrets)
+    entry = history_entry(run.number, outcome, why=str(run.reason), secrets=secrets, **pruned)
     status_write = write_status(
         view,
         phase=ErrandPhase.SUCCEEDED if outcome.is_success else ErrandPhase.FAILED,
         message=outcome.message,
         run=ended,
-        history=tuple(with_run(errand.status.history, entry)),
+        history=tuple(
+            with_names_of_newest(with_run(errand.status.history, entry), ("secrets", "pruned"), LONGEST_NAMES)
+        ),
     )
     return () if status_write is None else (status_write,)
 
@@ -380,6 +449,24 @@ def _with_output(outcome: JobOutcome, output: OutputNote | None) -> JobOutcome:
     if outcome.is_success and output.reason:
         return replace(outcome, is_success=False, reason=output.reason, message=output.message)
     return replace(outcome, message=one_line(f"{outcome.message} Its output: {output.message}"))
+
+
+def _statuses(pod: Mapping[str, Any], field: str) -> dict[str, Mapping[str, Any]]:
+    return {str(one["name"]): one for one in (pod.get("status") or {}).get(field) or ()}
+
+
+def running_holders(pod: Mapping[str, Any]) -> tuple[str, ...]:
+    """The holding containers of a pod that run."""
+    return _running(_holder_states(pod, recorded_output(pod)))
+
+
+def _holder_states(pod: Mapping[str, Any], output: RecordedOutput) -> dict[str, Mapping[str, Any]]:
+    statuses = _statuses(pod, "containerStatuses")
+    return {one: (statuses.get(one) or {}).get("state") or {} for one in output.holders.values()}
+
+
+def _running(states: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+    return tuple(name for name, state in states.items() if "running" in state)
 
 
 def _container_names(pod: Mapping[str, Any]) -> list[str]:

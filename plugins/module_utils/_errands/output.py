@@ -22,19 +22,10 @@ from .holding_container import LARGEST_FILE, OUTPUT_FOLDER
 CONTAINER_LABEL = "quarks.cloudfoundry.org/container-name"
 """On Secrets: the container that has written them."""
 
-MISSING, INVALID, TOO_LARGE, TRUNCATED = (
-    "OutputMissing",
-    "OutputInvalid",
-    "OutputTooLarge",
-    "OutputTruncated",
-)
-IRREGULAR, UNREADABLE, LOST, SECRET_TAKEN, TIMED_OUT = (
-    "OutputIrregular",
-    "OutputUnreadable",
-    "OutputLost",
-    "SecretTaken",
-    "OutputTimedOut",
-)
+MISSING, INVALID, TOO_LARGE = "OutputMissing", "OutputInvalid", "OutputTooLarge"
+TRUNCATED, IRREGULAR, UNREADABLE = "OutputTruncated", "OutputIrregular", "OutputUnreadable"
+LOST, TIMED_OUT, SECRET_TAKEN = "OutputLost", "OutputTimedOut", "SecretTaken"
+SECRET_REFUSED, NAMESPACE_DELETED = "SecretRefused", "NamespaceTerminating"
 """Why an output does not become Secrets."""
 
 MESSAGE_BYTES, ALL_MESSAGES_BYTES = 4096, 12 * 1024
@@ -66,8 +57,9 @@ class OutputSecret:
         data: its values.
         labels, annotations: its metadata.
         is_versioned: whether a new content becomes a new Secret.
-        keep: how many versions to retain; 0 for all.
+        keep, keep_seconds: see :class:`~.errand_model.OutputFile`.
         source: the errand and the container, for people.
+        warning: what its readers may not expect; mostly empty.
     """
 
     name: str
@@ -76,7 +68,9 @@ class OutputSecret:
     annotations: Mapping[str, str]
     is_versioned: bool = False
     keep: int = 0
+    keep_seconds: int = 0
     source: str = ""
+    warning: str = ""
 
 
 def output_secrets(
@@ -141,7 +135,9 @@ def _secrets_of(one: OutputFile, spec: OutputSpec, content: bytes, errand: str) 
             one.annotations,
             one.is_versioned,
             one.keep,
+            one.keep_seconds,
             source=f"Errand {errand}, container {one.container}",
+            warning=_warning(data, f"part {number} of {place}" if one.is_fan_out else place),
         )
 
 
@@ -185,6 +181,14 @@ def _texts(content: bytes, place: str) -> dict[str, str]:
     if sum(len(value.encode()) for value in values.values()) > LARGEST_FILE:
         raise OutputRefused(TOO_LARGE, f"{place} has more than the {LARGEST_FILE} bytes of a Secret")
     return values
+
+
+def _warning(data: Mapping[str, str], place: str) -> str:
+    number = next((number for number, value in enumerate(data.values(), 1) if "\0" in value), 0)
+    text = (
+        f"{place}: value {number} of it has a NUL character (\\u0000). No environment variable can have it."
+    )
+    return text if number else ""
 
 
 def _is_unicode(text: str) -> bool:

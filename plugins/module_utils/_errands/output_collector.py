@@ -8,19 +8,24 @@ from __future__ import annotations
 import base64
 import time
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
+from functools import partial
 
 from .._cluster.cluster import Cluster, Object
-from .._cluster.errors import ClusterError, ExecOutputTooLarge, ExecTimeout, Invalid
-from .._cluster.owner_references import is_owned_by, owners_in
-from .._errors import LifecycleError
-from .._jobs.pod_references import SECRET, pod_references
-from .._jobs.version_writer import VersionContent, errors_without_values, foreign_warning, write_version
+from .._cluster.errors import ClusterError, ExecOutputTooLarge, ExecTimeout, Forbidden, Invalid
+from .._cluster.owner_references import is_owned_by
+from .._custom_resources.events import EventNote
+from .._jobs.version_pruning import foreign_warning
+from .._jobs.version_writer import errors_without_values
 from .._text import one_line
-from .errand_index import ErrandIndex
-from .errand_model import KIND, Errand, OutputFile, OutputNote, OutputSource, owner_reference
+from .._threads import map_in_threads
+from .errand_index import SECRET, ErrandIndex
+from .errand_model import Errand, OutputFile, OutputNote, OutputSource, owner_reference
 from .holding_container import RecordedOutput, read_command
 from .output import (
+    MOST_PARTS,
+    NAMESPACE_DELETED,
+    SECRET_REFUSED,
     SECRET_TAKEN,
     TIMED_OUT,
     TOO_LARGE,
@@ -32,8 +37,9 @@ from .output import (
     termination_messages,
 )
 from .slow_namespaces import SlowNamespaces
+from .versions.errand_users import errand_users
+from .versions.output_versions import WRITES_AT_ONCE, OutputVersions, refuse_dying
 
-SECRET_REFUSED = "SecretRefused"
 READ_SECONDS = 5.0
 """How long the output of a run may take to be read, all files together: a worker waits for it."""
 READ_TRIES = 6
@@ -41,6 +47,8 @@ READ_TRIES = 6
 SHORTEST_SECONDS = 0.1
 LARGEST_OUTPUT = 8 * 1024 * 1024
 """Bytes of all files of a run: as many as their volume has, and sparse files could have more."""
+LONGEST_NOTE = 10_000
+"""Characters of the warnings about an output."""
 HEADER_BYTES = 100
 """Bytes before each content in the answer of reading."""
 
@@ -51,11 +59,19 @@ class OutputCollector:
     Args:
         cluster: the live one.
         index: of its errands, which may refer to versions.
-        slow: gets the namespaces whose output could not be read in time, or took as long to be written.
+        slow: gets the errands whose output could not be read in time, or took as long to be written.
+        report: reports on an errand to people.
     """
 
-    def __init__(self, cluster: Cluster, index: ErrandIndex, slow: SlowNamespaces) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        index: ErrandIndex,
+        slow: SlowNamespaces,
+        report: Callable[[Errand, EventNote], None],
+    ) -> None:
         self._cluster = cluster
+        self._report = report
         self._index = index
         self._slow = slow
         self._timeouts: Counter[str] = Counter()
@@ -70,21 +86,54 @@ class OutputCollector:
         try:
             contents = self._contents(pod, output)
             secrets = output_secrets(output.spec, contents, errand.key.name)
-            overwrites = output.spec.overwrites
+            versions = self._versions_of(errand, output.spec.overwrites)
             foreign = {
                 secret.name
                 for secret in secrets
-                if not secret.is_versioned and self._is_foreign(errand, secret, overwrites=overwrites)
+                if not secret.is_versioned
+                and self._is_foreign(errand, secret, overwrites=output.spec.overwrites)
             }
-            written = [self._write(errand, secret, foreign) for secret in secrets]
+            versions.refuse_taken(secret for secret in secrets if secret.is_versioned)
+            written = map_in_threads(
+                lambda secret: self._write(errand, secret, versions, foreign), secrets, WRITES_AT_ONCE
+            )
+            pruned = versions.prune()
         except OutputRefused as refusal:
             return OutputNote(reason=refusal.reason, message=str(refusal))
+        except ExecTimeout:
+            self._slow.add(errand.key)
+            return self._timed_out(pod["metadata"]["uid"])
+        except Forbidden as refusal:
+            if not any(cause.reason == NAMESPACE_DELETED for cause in refusal.causes):
+                raise
+            text = f"Namespace {errand.key.namespace} is being deleted, so its output becomes no Secret"
+            return OutputNote(reason=NAMESPACE_DELETED, message=text)
         finally:
             # Also where a node does not answer at all, or where there are very many Secrets.
             if time.monotonic() >= end:
-                self._slow.add(errand.key.namespace)
-        names, warnings = zip(*written, strict=True) if written else ((), ())
-        return OutputNote(names, message=" ".join(filter(None, warnings)))
+                self._slow.add(errand.key)
+        names, warnings, news = zip(*written, strict=True) if written else ((), (), ())
+        stayed = pruned.failure or foreign_warning(errand.key.namespace, pruned.foreign)
+        odd = [secret.warning for secret in secrets]
+        message = " ".join(filter(None, (*odd, *warnings, stayed)))
+        if len(message) > LONGEST_NOTE:
+            message = one_line(message, LONGEST_NOTE)
+        # An Event has the names of all.
+        removed = pruned.removed[:MOST_PARTS]
+        return OutputNote(names, message=message, pruned=removed, unchanged=news.count(False))
+
+    def surplus(self, errand: Errand, output: RecordedOutput) -> tuple[str, ...]:
+        """The Secrets of old versions that are deleted after an output was written, if it has changed."""
+        return self._versions_of(errand, output.spec.overwrites).surplus(output.spec)
+
+    def _versions_of(self, errand: Errand, overwrites: bool) -> OutputVersions:
+        return OutputVersions(
+            self._cluster,
+            errand,
+            overwrites=overwrites,
+            more_users=lambda: errand_users(self._index.errands_in(errand.key.namespace)),
+            announce=partial(self._report, errand),
+        )
 
     def _contents(self, pod: Object, output: RecordedOutput) -> dict[tuple[str, str], bytes]:
         if output.spec.source is OutputSource.TERMINATION_MESSAGE:
@@ -112,8 +161,6 @@ class OutputCollector:
                 seconds=max(SHORTEST_SECONDS, seconds),
                 max_bytes=most + HEADER_BYTES * len(files),
             )
-        except ExecTimeout:
-            raise self._timeout(pod) from None
         except ExecOutputTooLarge:
             text = f"the output has more than {LARGEST_OUTPUT} bytes in all. Write less"
             raise OutputRefused(TOO_LARGE, text) from None
@@ -126,23 +173,26 @@ class OutputCollector:
             raise ClusterError(f"read the output in {place}: the answer is incomplete; it is read again")
         return contents
 
-    def _timeout(self, pod: Object) -> LifecycleError:
-        """A failure to read in time: the run ends by the last of them."""
-        uid = pod["metadata"]["uid"]
-        self._slow.add(pod["metadata"]["namespace"])
+    def _timed_out(self, uid: str) -> OutputNote:
+        """What becomes of an output that could not be read in time, by the uid of its pod.
+
+        Raises:
+            ClusterError: it is tried again.
+        """
         self._timeouts[uid] += 1
         text = f"the output can't be read within {READ_SECONDS:g} s"
         if self._timeouts[uid] < READ_TRIES:
-            return ClusterError(f"{text}: its node is busy, or it has many or large files")
+            raise ClusterError(f"{text}: its node is busy, or it has many or large files") from None
         del self._timeouts[uid]
-        return OutputRefused(TIMED_OUT, f"{text}, tried {READ_TRIES} times. Write fewer or smaller files")
+        text += f", tried {READ_TRIES} times. Write fewer or smaller files"
+        return OutputNote(reason=TIMED_OUT, message=text)
 
     def _is_foreign(self, errand: Errand, secret: OutputSecret, *, overwrites: bool) -> bool:
         """Whether a Secret belongs to others and is overwritten all the same."""
         live = self._cluster.get("v1", "Secret", secret.name, errand.key.namespace)
         if live is None or is_owned_by(live, errand.uid):
             return False
-        _refuse_of_earlier_errand(errand, secret.name, live)
+        refuse_dying(self._cluster, errand, live)
         if not overwrites:
             raise OutputRefused(
                 SECRET_TAKEN,
@@ -151,19 +201,21 @@ class OutputCollector:
             )
         return True
 
-    def _write(self, errand: Errand, secret: OutputSecret, foreign: Container[str]) -> tuple[str, str]:
-        """Write a Secret; returns its name, and a warning that is mostly empty."""
+    def _write(
+        self, errand: Errand, secret: OutputSecret, versions: OutputVersions, foreign: Container[str]
+    ) -> tuple[str, str, bool]:
+        """Write a Secret; returns its name, a warning that is mostly empty, and whether anything changed."""
         try:
             if secret.is_versioned:
-                return self._write_version(errand, secret)
-            return self._apply(errand, secret, is_owned=secret.name not in foreign), ""
+                return versions.write(secret)
+            return self._apply(errand, secret, is_owned=secret.name not in foreign)
         except Invalid as refusal:
             text = one_line(refusal.api_message)
             raise OutputRefused(
                 SECRET_REFUSED, f"Secret {secret.name}: the API server refuses it: {text}"
             ) from None
 
-    def _apply(self, errand: Errand, secret: OutputSecret, *, is_owned: bool) -> str:
+    def _apply(self, errand: Errand, secret: OutputSecret, *, is_owned: bool) -> tuple[str, str, bool]:
         # A Secret of others must not be deleted with the errand.
         owners = {"ownerReferences": [owner_reference(errand)]} if is_owned else {}
         obj = {
@@ -173,60 +225,16 @@ class OutputCollector:
                 "name": secret.name,
                 "namespace": errand.key.namespace,
                 "labels": dict(secret.labels),
-                "annotations": dict(secret.annotations),
+                **({"annotations": dict(secret.annotations)} if secret.annotations else {}),
                 **owners,
             },
             "type": "Opaque",
             # Not stringData: the server would not remove keys that the next run no longer has.
             "data": {key: base64.b64encode(text.encode()).decode() for key, text in secret.data.items()},
         }
+        before = self._index.mark(SECRET[1], errand.key.namespace, secret.name)
         with errors_without_values(obj):
-            self._cluster.apply(obj, force=True)
-        return secret.name
-
-    def _write_version(self, errand: Errand, secret: OutputSecret) -> tuple[str, str]:
-        try:
-            written = write_version(
-                self._cluster,
-                VersionContent(
-                    errand.key.namespace,
-                    secret.name,
-                    secret.data,
-                    secret.labels,
-                    secret.annotations,
-                    secret.source,
-                    owner_reference(errand),
-                ),
-                keep=secret.keep or None,
-                more_users=lambda: self._users(errand.key.namespace),
-            )
-        except ClusterError:
-            raise
-        except LifecycleError as refusal:
-            raise OutputRefused(SECRET_REFUSED, one_line(refusal)) from None
-        if not written.is_new:
-            _refuse_of_earlier_errand(errand, written.name, written.secret)
-        return written.name, written.prune_failure or foreign_warning(errand.key.namespace, written.foreign)
-
-    def _users(self, namespace: str) -> dict[str, tuple[str, ...]]:
-        """The Secrets that errands refer to: in templates, and in the configuration of their last runs."""
-        users: dict[str, tuple[str, ...]] = {}
-        for errand in self._index.errands_in(namespace):
-            references = pod_references(errand.spec.pod_template)
-            names = [one.name for one in references if one.kind == SECRET]
-            run = errand.status.run
-            names += [one.resolved_name for one in run.configuration if one.kind == SECRET] if run else []
-            for name in names:
-                users[name] = (*users.get(name, ()), str(errand.key))
-        return users
-
-
-def _refuse_of_earlier_errand(errand: Errand, name: str, secret: Object) -> None:
-    """Wait until the garbage collector has deleted what an earlier errand of the same name owned."""
-    mark = (KIND, errand.key.name)
-    same = [one for one in owners_in(secret) if (one.get("kind"), one.get("name")) == mark]
-    if same and not is_owned_by(secret, errand.uid):
-        raise ClusterError(
-            f"Secret {errand.key.namespace}/{name} belongs to an earlier errand of this name, and is being"
-            " deleted with it"
-        )
+            applied = self._cluster.apply(obj, force=True)
+        self._index.put(SECRET, applied)
+        is_new = before is None or applied["metadata"].get("resourceVersion") != before.resource_version
+        return secret.name, "", is_new

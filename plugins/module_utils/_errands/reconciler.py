@@ -5,17 +5,18 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from .._batch import Batch
 from .._cluster.cluster import Cluster
 from .._errors import LifecycleError
+from .._redaction import describe_defect
 from .._threads import map_in_threads
 from .errand_index import ERRAND, ErrandIndex, watched_scopes
-from .errand_model import Errand, ErrandKey, ErrandPhase
+from .errand_model import Errand, ErrandKey, ErrandPhase, OutputNote
 from .errand_reader import ErrandReader
 from .errand_steps import SIGNALS, Decision, Step, WriteStatus
 from .errand_view import DEFAULT_OPTIONS, RunOptions
@@ -28,8 +29,9 @@ ROUNDS = 20
 
 Outcome = Mapping[str, Any]
 """A change of phase for others: ``state`` (waiting, started, succeeded, failed, refused), ``namespace``,
-``name``, ``run``, ``reason``, ``message``, ``exit_code``, ``seconds`` (None before its end) and ``secrets``,
-the names of those written."""
+``name``, ``run``, ``reason``, ``message``, ``exit_code``, ``seconds`` (None before its end), ``secrets``,
+the names of those with the output, ``unchanged``, how many of these had it before, and ``pruned``, the names
+of those deleted as old versions."""
 _STATES = {
     ErrandPhase.WAITING: "waiting",
     ErrandPhase.RUNNING: "started",
@@ -66,7 +68,7 @@ class Reconciler:
         index: of its errands.
         options: of runs.
         on_outcome: called with each change of phase that this reconciler caused.
-        slow: gets the namespaces in which a command ran out of time.
+        slow: gets the errands of which a command ran out of time.
         now: returns the time; for tests.
     """
 
@@ -93,7 +95,11 @@ class Reconciler:
             ClusterError: the server does not answer.
         """
         view = self._reader.view(key)
-        return next_steps(view) if view else Decision()
+        if view is None:
+            return Decision()
+        decision = next_steps(view)
+        steps = tuple(self._execution.rehearsed(view.errand, step) for step in decision.steps)
+        return replace(decision, steps=steps)
 
     def reconcile(self, key: ErrandKey, others_wait: Callable[[], bool] = lambda: False) -> Reconciled:
         """Execute the steps that an errand needs now.
@@ -109,8 +115,11 @@ class Reconciler:
         done: list[Step] = []
         for _round in range(ROUNDS):
             view = self._reader.view(key)
-            decision = next_steps(view) if view else Decision()
-            if view is None or not decision.steps:
+            if view is None or view.errand.is_deleting:
+                self._execution.release_left(key)
+                return Reconciled(key, tuple(done))
+            decision = next_steps(view)
+            if not decision.steps:
                 return Reconciled(key, tuple(done), decision.recheck_seconds)
             if not all(isinstance(step, WriteStatus) for step in decision.steps):
                 self._reader.demand_rights(view.errand)
@@ -146,6 +155,7 @@ def _outcome(errand: Errand) -> Outcome:
     status = errand.status
     run = status.run
     ended = run.outcome if run else None
+    output = (run.output if run else None) or OutputNote()
     return {
         "state": _STATES[status.phase],
         "namespace": errand.key.namespace,
@@ -155,7 +165,9 @@ def _outcome(errand: Errand) -> Outcome:
         "message": status.message,
         "exit_code": ended.exit_code if ended else None,
         "seconds": ended.seconds if ended else None,
-        "secrets": list(run.output.secrets) if run and run.output else [],
+        "secrets": list(output.secrets),
+        "pruned": list(output.pruned),
+        "unchanged": output.unchanged,
     }
 
 
@@ -187,34 +199,38 @@ class Failure:
 
 
 def reconcile_all(
-    reconciler: Reconciler, keys: Sequence[ErrandKey]
+    reconciler: Reconciler, keys: Sequence[ErrandKey], batch: Batch | None = None
 ) -> tuple[list[Reconciled], list[Failure]]:
     """Reconcile errands once; one that fails never stops the others."""
-    return _for_each(reconciler.reconcile, keys)
+    # One that is in work when the batch is stopped makes only the step that it has decided on.
+    batch = batch or Batch()
+    return _for_each(lambda key: reconciler.reconcile(key, batch.cancelled), keys, batch)
 
 
-def rehearse_all(reconciler: Reconciler, keys: Sequence[ErrandKey]) -> tuple[list[Reconciled], list[Failure]]:
+def rehearse_all(
+    reconciler: Reconciler, keys: Sequence[ErrandKey], batch: Batch | None = None
+) -> tuple[list[Reconciled], list[Failure]]:
     """The next steps of errands, without their execution. The steps after them are not known yet."""
 
     def decide(key: ErrandKey) -> Reconciled:
         decision = reconciler.decide(key)
         return Reconciled(key, decision.steps, decision.recheck_seconds)
 
-    return _for_each(decide, keys)
+    return _for_each(decide, keys, batch or Batch())
 
 
 def _for_each(
-    work: Callable[[ErrandKey], Reconciled], keys: Sequence[ErrandKey]
+    work: Callable[[ErrandKey], Reconciled], keys: Sequence[ErrandKey], batch: Batch
 ) -> tuple[list[Reconciled], list[Failure]]:
     def attempt(key: ErrandKey) -> Reconciled | Failure:
         try:
             return work(key)
         except LifecycleError as error:
             return Failure(key, str(error))
-        except Exception:
+        except Exception as error:
             # One errand must not keep the others from being reconciled.
-            return Failure(key, f"this is a defect, please report it: {traceback.format_exc()}")
+            return Failure(key, f"this is a defect, please report it: {describe_defect(error)[1]}")
 
-    results = map_in_threads(attempt, keys)
+    results = batch.map(attempt, keys)
     done = [one for one in results if isinstance(one, Reconciled)]
     return done, [one for one in results if isinstance(one, Failure)]

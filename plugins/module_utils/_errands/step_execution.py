@@ -16,6 +16,7 @@ from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import AlreadyExists, ClusterError, Conflict, ExecTimeout, Forbidden, Invalid, NotFound
 from .._cluster.fields.json_patch import merge_patch_between
 from .._custom_resources.events import EventNote, write_event
+from .._errors import LifecycleError
 from .._jobs.job_outcome import JobOutcome
 from .._objects.apply.refusals import is_other_object
 from .._text import one_line
@@ -52,7 +53,7 @@ from .errand_steps import (
 )
 from .errand_view import ErrandView
 from .holding_container import RELEASE_COMMAND, RENEW_COMMAND, RecordedOutput
-from .open_errand_run import LONGEST_CAUSE, end_steps
+from .open_errand_run import LONGEST_CAUSE, end_steps, running_holders
 from .output_collector import OutputCollector
 from .slow_namespaces import SlowNamespaces
 from .status_change import is_news, write_status
@@ -78,7 +79,7 @@ class StepExecution:
         index: of its errands; it gets the server's answers to writes.
         reader: the reader whose data the decisions use.
         on_news: called with the errand after each change of its status to report to others.
-        slow: gets the namespaces in which a command ran out of time.
+        slow: gets the errands of which a command ran out of time.
     """
 
     def __init__(
@@ -92,7 +93,7 @@ class StepExecution:
         self._cluster = cluster.with_field_manager(FIELD_MANAGER)
         self._index = index
         self._reader = reader
-        self._collector = OutputCollector(self._cluster, index, slow)
+        self._collector = OutputCollector(self._cluster, index, slow, self._report)
         self._slow = slow
         self._on_news = on_news
         self._written: dict[ErrandKey, tuple[str, float]] = {}
@@ -112,9 +113,9 @@ class StepExecution:
             case CollectOutput(pod, output):
                 return self._collect(view, pod, output)
             case ReleaseHolders(pod_name, containers):
-                self._touch(view, pod_name, containers, RELEASE_COMMAND)
+                self._touch(view.errand.key, pod_name, containers, RELEASE_COMMAND)
             case RenewHold(pod_name, containers):
-                self._touch(view, pod_name, containers, RENEW_COMMAND)
+                self._touch(view.errand.key, pod_name, containers, RENEW_COMMAND)
                 self._reader.record_renewal(view.errand)
             case SetStrategy(strategy):
                 patch = {"spec": {"trigger": {"strategy": str(strategy)}}}
@@ -133,6 +134,19 @@ class StepExecution:
             case DeleteJob(name, uid):
                 self._delete_job(view.errand, name, uid)
         return view
+
+    def rehearsed(self, errand: Errand, step: Step) -> Step:
+        """A step with what it will do, for check mode."""
+        if isinstance(step, CollectOutput):
+            return replace(step, surplus=self._collector.surplus(errand, step.output))
+        return step
+
+    def release_left(self, key: ErrandKey) -> None:
+        """End the holding containers of a deleted errand, as nobody reads their output."""
+        for pod in self._index.owned(POD, key):
+            # It only saves the grace period of the pod, which the garbage collector deletes.
+            with suppress(LifecycleError):
+                self._touch(key, str(pod["metadata"]["name"]), running_holders(pod), RELEASE_COMMAND)
 
     def _write_status(self, view: ErrandView, status: ErrandStatus, event: EventNote | None) -> ErrandView:
         before = view.errand.status
@@ -222,14 +236,14 @@ class StepExecution:
         status_write = write_status(view, run=replace(run, output=note))
         return view if status_write is None else self._write_status(view, status_write.status, None)
 
-    def _touch(self, view: ErrandView, pod: str, containers: tuple[str, ...], command: list[str]) -> None:
-        namespace = view.errand.key.namespace
+    def _touch(self, key: ErrandKey, pod: str, containers: tuple[str, ...], command: list[str]) -> None:
+        namespace = key.namespace
         for container in containers:
             try:
                 self._cluster.exec(pod, namespace, command, container=container, seconds=TOUCH_SECONDS)
             except ClusterError as error:
                 if isinstance(error, ExecTimeout):
-                    self._slow.add(namespace)
+                    self._slow.add(key)
                 # A container that has ended meanwhile needs no renewal; servers have many messages for that.
                 if self._is_running(pod, namespace, container):
                     raise

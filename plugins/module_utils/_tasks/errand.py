@@ -11,7 +11,8 @@ from typing import Any
 
 from .._carrier.task import Result, Task, TaskDefinition
 from .._cluster.cluster import Object
-from .._custom_resources.installed_kinds import DefinitionState
+from .._cluster.errors import ClusterError
+from .._custom_resources.installed_kinds import INSTALLATION, DefinitionState
 from .._errands.authoring.errand_object import DesiredErrand, ErrandRequest, desired_errand, existing_errand
 from .._errands.authoring.errand_preflight import Preflight, preflight
 from .._errands.authoring.errand_report import errand_report, errand_run_report, log_command
@@ -20,13 +21,13 @@ from .._errands.authoring.requested_run import RunWait, WaitOptions, request_run
 from .._errands.authoring.run_log import RunLog
 from .._errands.errand_definition import ERRAND_KINDS
 from .._errands.errand_model import AUTOMATIC, Errand, ErrandKey, Strategy, errand_from
-from .._errands.errand_view import REFUSED_POD_SECONDS
-from .._errands.holding_container import DEFAULT_IMAGE
+from .._errands.versions.output_versions import surplus_of_run
 from .._errors import LifecycleError
 from .._jobs.run_history import FAILED
 from .._objects.apply.diff import changed_fields, diff_of
 from .shared.errand_durations import errand_durations
 from .shared.log_options import LOG_SPEC, follows_logs
+from .shared.run_options import RUN_SPEC, run_options
 
 PRESENT, ABSENT = "present", "absent"
 _RUNS = (Strategy.NOW, Strategy.ONCE)
@@ -100,6 +101,8 @@ class _Changes:
     warnings: list[str] = field(default_factory=list)
     diff: list[dict[str, str]] = field(default_factory=list)
     is_definition_installed: bool = False
+    surplus: tuple[str, ...] | None = None
+    """Secrets of old versions that the requested run will delete; None if no run is rehearsed."""
 
 
 def _result(
@@ -114,6 +117,7 @@ def _result(
         "exit_code": ended.get("exit_code"),
         "seconds": ended.get("seconds"),
         "secrets": ended.get("secrets", []),
+        "pruned": list(ended.get("pruned", ()) if changes.surplus is None else changes.surplus),
         "log_command": log_command(key, number) if number else "",
         "logs": [],
         "durations": [],
@@ -186,10 +190,20 @@ class _Present:
         if self._live is None:
             return self._answer(None, 0)
         live = errand_from(self._live)
+        if self._is_requested:
+            self._note_surplus(live)
         return self._answer(live, live.status.run.number if live.status.run else 0)
 
+    def _note_surplus(self, live: Errand) -> None:
+        try:
+            self._changes.surplus = surplus_of_run(self._cluster, live, self._desired.errand.spec.output)
+        except ClusterError as error:
+            self._changes.warnings.append(f"cannot predict which old versions the run deletes: {error}")
+
     def _install(self) -> None:
-        is_new, warnings = ERRAND_KINDS.update(self._task.cluster, self._definition)
+        is_new, warnings = ERRAND_KINDS.update(
+            self._task.cluster, self._definition, self._task.batch(*INSTALLATION)
+        )
         self._changes.is_definition_installed = is_new
         self._changes.is_changed |= is_new
         self._changes.warnings += warnings
@@ -224,8 +238,7 @@ class _Present:
             WaitOptions(
                 seconds=float(self._params["timeout"]),
                 reconciles=self._params["reconcile"],
-                holder_image=self._params["holder_image"],
-                refused_pod_seconds=self._params["refused_pod_seconds"],
+                **run_options(self._params),
             ),
             progress=self._task.progress,
             cancelled=self._task.cancelled,
@@ -291,8 +304,7 @@ DEFINITION = TaskDefinition(
         "wait": {"type": "bool", "default": True},
         "timeout": {"type": "float", "default": 600},
         "reconcile": {"type": "bool", "default": True},
-        "holder_image": {"type": "str", "default": DEFAULT_IMAGE},
-        "refused_pod_seconds": {"type": "float", "default": REFUSED_POD_SECONDS},
+        **RUN_SPEC,
         "field_manager": {"type": "str", "default": AUTHOR_MANAGER},
         "force_conflicts": {"type": "bool", "default": False},
     },

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from .._batch import Batch
 from .._carrier.task import Result, Task
 from .._cluster.errors import ClusterError, Forbidden, Unauthorized, Unconfigured
 from .._errands.endpoint.http_endpoint import parse_address
@@ -22,14 +23,18 @@ from .._errands.reconciler import Outcome
 from .._errors import LifecycleError
 from .._objects.access.review import MissingRights, demand
 from .._runs.lease.lease_rights import lease_rights
+from .._text import counted_names
 from .._timestamp import timestamp
 from .shared.engine_log import WriteLine, engine_log
+from .shared.run_options import run_options
 
 ENGINE = "errands engine"
 """The subject of the engine's reports about itself."""
 RETRY_SECONDS = 2.0
 POLL_SECONDS = 0.2
 ENDS = ("succeeded", "failed")
+MOST_NAMES = 5
+"""Names of Secrets in a line."""
 
 
 def watch_errands(task: Task) -> Result:
@@ -71,8 +76,7 @@ def _engine_options(task: Task) -> EngineOptions:
     params = task.params
     return EngineOptions(
         namespaces=tuple(params["namespaces"]),
-        holder_image=params["holder_image"],
-        refused_pod_seconds=params["refused_pod_seconds"],
+        **run_options(params),
         workers=params["workers"],
         metrics_file=params["metrics_file"] or "",
         http_address=params["http_address"] or "",
@@ -115,8 +119,12 @@ def outcome_detail(outcome: Outcome, when: str = "") -> str:
     if outcome["state"] in ENDS:
         if outcome["seconds"] is not None:
             parts.append(f"{outcome['seconds']:.0f} s")
-        if outcome["secrets"]:
-            parts.append(f"wrote {', '.join(f'Secret {name}' for name in outcome['secrets'])}")
+        written = len(outcome["secrets"]) - outcome["unchanged"]
+        if written > 0:
+            some = f"{written} of " if outcome["unchanged"] else ""
+            parts.append(f"wrote {some}{counted_names(outcome['secrets'], 'Secret', MOST_NAMES)}")
+        if outcome["pruned"]:
+            parts.append(f"deleted {counted_names(outcome['pruned'], 'Secret', MOST_NAMES)}")
     if outcome["state"] in ("started", "failed") and outcome["reason"]:
         parts.append(outcome["reason"])
     if when:
@@ -138,7 +146,9 @@ def _updated_definition(
         try:
             rights = watch_rights(task.params["namespaces"]) | lease_rights(LEASE)
             demand(task.cluster, rights, "engine of errands")
-            return ERRAND_KINDS.update(task.cluster, ERRAND_KINDS.state(task.cluster))
+            return ERRAND_KINDS.update(
+                task.cluster, ERRAND_KINDS.state(task.cluster), Batch(cancelled=cancelled)
+            )
         except (Forbidden, MissingRights, Unauthorized, Unconfigured):
             raise
         except ClusterError as error:

@@ -11,6 +11,7 @@ from typing import Any
 from .._carrier.task import LEASE_SECONDS, Result, Task, TaskDefinition
 from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import Forbidden
+from .._custom_resources.installed_kinds import INSTALLATION
 from .._dry_run.dry_run_cluster import DryRunCluster
 from .._errands.authoring.errand_report import errand_run_report
 from .._errands.errand_definition import ENGINE_ROLE, ERRAND_KINDS
@@ -18,13 +19,13 @@ from .._errands.errand_engine import WORKERS
 from .._errands.errand_index import ErrandIndex
 from .._errands.errand_model import ErrandKey, ErrandPhase
 from .._errands.errand_steps import changes_anything, step_text
-from .._errands.errand_view import REFUSED_POD_SECONDS, RunOptions
-from .._errands.holding_container import DEFAULT_IMAGE
+from .._errands.errand_view import RunOptions
 from .._errands.reconciler import Failure, Reconciled, Reconciler, read_index, reconcile_all, rehearse_all
 from .._errors import LifecycleError
 from .._text import one_line
 from .errand_watch import watch_errands
 from .shared.errand_durations import errand_durations
+from .shared.run_options import RUN_SPEC, run_options
 
 RECONCILIATION, RUN = "reconciliation", "run"
 """The states that fail the task."""
@@ -50,16 +51,15 @@ def _reconciled_once(task: Task) -> Result:
     state = ERRAND_KINDS.state(task.cluster)
     is_installed, warnings = not state.is_current, tuple[str, ...]()
     if not task.check_mode:
-        is_installed, warnings = ERRAND_KINDS.update(task.cluster, state)
+        is_installed, warnings = ERRAND_KINDS.update(task.cluster, state, task.batch(*INSTALLATION))
     cluster = DryRunCluster(task.cluster) if task.check_mode else task.cluster
     index = _read_index(cluster, task.params["namespaces"])
-    options = RunOptions(
-        holder_image=task.params["holder_image"], refused_pod_seconds=task.params["refused_pod_seconds"]
-    )
+    options = RunOptions(**run_options(task.params))
     reconciler = Reconciler(cluster, index, options=options)
     work = rehearse_all if task.check_mode else reconcile_all
     ended_runs = _ended_runs(index)
-    reconciled, failures = work(reconciler, index.keys())
+    batch = task.batch("errands", "reconciling", "errands")
+    reconciled, failures = work(reconciler, index.keys(), batch)
     result = _result(index, reconciled, failures)
     result["durations"] = _durations(index, ended_runs)
     result["changed"] = result["changed"] or is_installed
@@ -73,7 +73,7 @@ def _reconciled_once(task: Task) -> Result:
             "failed": True,
             "msg": f"{len(problems)} of {len(index.keys())} errands failed; all others are done:\n{listed}",
         }
-    return result
+    return result | batch.stopped(*problems)
 
 
 def _read_index(cluster: Cluster, namespaces: Sequence[str]) -> ErrandIndex:
@@ -144,8 +144,7 @@ DEFINITION = TaskDefinition(
     function=reconcile_errands,
     argument_spec={
         "namespaces": {"type": "list", "elements": "str", "default": [], "aliases": ["namespace"]},
-        "holder_image": {"type": "str", "default": DEFAULT_IMAGE},
-        "refused_pod_seconds": {"type": "float", "default": REFUSED_POD_SECONDS},
+        **RUN_SPEC,
         "fail_on": {"type": "str", "choices": [RECONCILIATION, RUN], "default": RECONCILIATION},
         "watch": {"type": "bool", "default": False},
         "watch_seconds": {"type": "int"},

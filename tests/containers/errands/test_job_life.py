@@ -176,7 +176,7 @@ def test_a_deadline_bounds_the_users_containers(site: ErrandSite) -> Story:
 def test_a_holder_whose_image_can_not_be_pulled_fails_the_run(site: ErrandSite) -> Story:
     """Output: where the image of the holding container can't be pulled the errand fails as `HolderFailed`."""
     site.create(errand("unheld", container("main", "sleep 600"), output=output_map(name="unheld")))
-    site.use_holder_image("unheld", MISSING_IMAGE)
+    site.use_options("unheld", holder_image=MISSING_IMAGE)
     yield site.is_settled("unheld", runs=1)
     assert outcome(site, "unheld").reason == "HolderFailed"
     assert "kyma_errand_holder_image" in outcome(site, "unheld").message

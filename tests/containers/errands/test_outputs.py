@@ -15,7 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import ErrandPhase
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.output import CONTAINER_LABEL
 
-from tests.support.containers import container, pod, pod_spec
+from tests.support.containers import container, is_counted, pod, pod_spec, quota
 from tests.support.errands import ErrandSite, errand, output_map
 from tests.support.stories import Story, story
 
@@ -302,3 +302,68 @@ def test_a_secret_of_others_is_overwritten_by_force_only(site: ErrandSite) -> St
     assert failure(site, "taken")[0] == "SecretTaken"
     assert site.secret("taken") == {"key": "theirs"}
     assert site.secret("taken-forced") == {"key": "ours"}
+
+
+OTHER_SECRETS: dict[str, Object] = {
+    "typed": {"type": "kubernetes.io/basic-auth", "stringData": {"username": "theirs"}},
+    "fixed": {"immutable": True, "stringData": {"key": "theirs"}},
+}
+"""Secrets that no output can become: the API server refuses to change their type, or their data."""
+
+
+@story
+def test_a_secret_of_another_type_stays_as_it_is_also_by_force(site: ErrandSite) -> Story:
+    """Secrets: one of another type, or an immutable one, is neither changed nor replaced."""
+    script = f'{SET_WORD}; echo "{{\\"key\\": \\"$word\\"}}" >{FOLDER}/output.json'
+    forced = {kind: f"{kind}-forced" for kind in OTHER_SECRETS}
+    names = [*OTHER_SECRETS, *forced.values()]
+    for kind, fields in OTHER_SECRETS.items():
+        for name in (kind, forced[kind], f"{kind}-base-v1"):
+            site.create({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}, **fields})
+    before = {name: site.secret_object(name) for name in names}
+    for name in names:
+        output = {**output_map(name=name), "overwrite": name not in OTHER_SECRETS}
+        site.create(errand(name, container("main", script), output=output))
+    bases = [f"{kind}-base" for kind in OTHER_SECRETS]
+    for base in bases:
+        output = output_map(name=base, versioned=True)
+        site.create(errand(base, container("main", script), output=output))
+    yield site.is_settled(*names, *bases, runs=1)
+    assert {name: site.secret_object(name) for name in names} == before
+    for kind in OTHER_SECRETS:
+        assert failure(site, kind)[0] == "SecretTaken"
+        reason, message = failure(site, forced[kind])
+        assert reason == "SecretRefused"
+        assert "immutable" in message
+        # By the name alone, theirs is no version.
+        assert site.secret(f"{kind}-base-v2") == {"key": SECRET_WORD}
+    assert SECRET_WORD not in site.public_texts()
+
+
+@story
+def test_an_output_that_a_quota_refuses_is_held_until_there_is_room(site: ErrandSite) -> Story:
+    """Secrets: a quota on Secrets is no end of the run. Its status says so until the quota grows."""
+    namespace = f"{site.namespace}-secrets"
+    site.add_namespace(namespace)
+    site.create(quota(namespace, {"secrets": "1"}))
+    # The API server refuses all new Secrets until the usage is known.
+    yield lambda: is_counted(site.cluster, namespace)
+    name, files = f"{namespace}/crowded", ("output.json", "second.json")
+    script = "; ".join(write({"file": file}, file) for file in files)
+    outputs = {file: {"name": f"crowded-{number}"} for number, file in enumerate(files)}
+    crowded = errand("crowded", container("main", script), output={"outputMap": {"main": outputs}})
+    crowded["metadata"]["namespace"] = namespace
+    site.create(crowded)
+    yield lambda: "exceeded quota" in site.errand(name).status.message
+    assert site.errand(name).status.phase is ErrandPhase.RUNNING
+    yield site.after(2)
+    assert site.is_running(name, container="hold-main")()
+    secrets = [f"{namespace}/crowded-{number}" for number in range(len(files))]
+    assert sum(site.secret_object(one) is not None for one in secrets) == 1
+
+    site.cluster.patch("v1", "ResourceQuota", "quota", namespace, {"spec": {"hard": {"secrets": "2"}}})
+    yield site.is_settled(name, runs=1)
+    status = site.errand(name).status
+    assert (status.phase, status.message) == (ErrandPhase.SUCCEEDED, "")
+    assert [site.secret(one) for one in secrets] == [{"file": file} for file in files]
+    assert site.created_jobs(name) == {"crowded-1"}

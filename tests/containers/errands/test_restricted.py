@@ -9,7 +9,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import ErrandPhase
 
-from tests.support.containers import container, restricted
+from tests.support.containers import container, is_counted, quota, restricted
 from tests.support.errands import ErrandSite, errand, output_map
 from tests.support.stories import Story, story
 
@@ -29,15 +29,9 @@ def test_output_is_read_in_a_restricted_namespace_with_a_quota(site: ErrandSite)
     """Case 14: a `restricted` namespace with a quota, `runAsUser: 1000`, umask 077 → Secret written."""
     namespace = f"{site.namespace}-restricted"
     site.add_namespace(namespace, {"pod-security.kubernetes.io/enforce": "restricted"})
-    metadata = {"name": "quota", "namespace": namespace}
-    site.create({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": QUOTA}})
-
-    def has_usage() -> bool:
-        quota = site.cluster.get("v1", "ResourceQuota", "quota", namespace) or {}
-        return bool(quota.get("status", {}).get("used"))
-
+    site.create(quota(namespace, QUOTA))
     # The API server refuses all pods until the usage is known.
-    yield has_usage
+    yield lambda: is_counted(site.cluster, namespace)
     fitted = restricted(container("main", WRITE))
     site.create(in_namespace(namespace, errand("fitted", fitted, output=output_map(name="fitted"))))
     # The user of the pod instead of the container's own.

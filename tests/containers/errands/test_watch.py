@@ -5,23 +5,32 @@
 
 from __future__ import annotations
 
+import base64
 import secrets
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_engine import (
     EngineOptions,
     ErrandEngine,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import ErrandPhase
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.holding_container import (
+    GRACE_SECONDS,
+    holder_name,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import Outcome
 
 from tests.support.containers import BUSYBOX, container
+from tests.support.engine_process import EngineProcess
 from tests.support.errands import GATE, ErrandSite, errand, output_map
 from tests.support.eventually import eventually
 
@@ -114,3 +123,105 @@ def test_the_watch_runs_what_has_changed(errand_site: ErrandSite, watched: str) 
 def _has_run(site: ErrandSite, name: str, number: int) -> bool:
     run = site.errand(name).status.run
     return run is not None and run.number == number and bool(run.job_uid)
+
+
+PARTS = 200
+"""So many Secrets of one output that a test can pause their writer among them."""
+SPREAD = rf"""
+cd /mnt/quarks
+part=0
+{{
+  printf '{{'
+  while [ $part -lt {PARTS} ]; do
+    [ $part -eq 0 ] || printf ,
+    printf '"part-%d": "{{\\"key\\": \\"%s\\"}}"' $part "$key"
+    part=$((part + 1))
+  done
+  printf '}}'
+}} >output.json
+echo "{{\"key\": \"$key\"}}" >single.json
+"""
+
+
+def written_parts(site: ErrandSite, namespace: str) -> list[Object]:
+    """The Secrets of a fan-out that exist."""
+    secrets = site.cluster.list("v1", "Secret", namespace).items
+    return [one for one in secrets if one["metadata"]["name"].startswith("spread-part-")]
+
+
+def values_of(secrets: list[Object]) -> Counter[str]:
+    """How many of some Secrets have each value."""
+    return Counter(base64.b64decode(one["data"]["key"]).decode() for one in secrets)
+
+
+def test_a_leader_that_is_stopped_in_a_collection_changes_nothing_of_the_next_run(
+    errand_site: ErrandSite, watched: str, tmp_path: Path
+) -> None:
+    """Case 12: stopped among its writes, its successor completes this run and the next; then it goes on."""
+    site, name = errand_site, f"{watched}/spread"
+    files = {
+        "output.json": {"name": "spread", "persistenceMethod": "fan-out"},
+        "single.json": {"name": "single", "versioned": True},
+    }
+    output = {"outputMap": {"main": files}}
+    spread = errand("spread", using("config", SPREAD), output=output, reruns=True)
+    spread["metadata"]["namespace"] = watched
+    leader = EngineProcess(site.kubeconfig, watched, tmp_path / "leader")
+    standby = EngineProcess(site.kubeconfig, watched, tmp_path / "standby")
+    try:
+        states = ["standing by", "watching"]
+        eventually(lambda: sorted((leader.state, standby.state)) == states, START_SECONDS)
+        if standby.state == "watching":
+            leader, standby = standby, leader
+        site.create(spread)
+        eventually(lambda: written_parts(site, watched), START_SECONDS)
+        leader.pause()
+        assert 0 < len(written_parts(site, watched)) < PARTS
+        site.cluster.patch("v1", "ConfigMap", "config", watched, {"data": {"key": "2"}})
+        eventually(is_in(site, ErrandPhase.SUCCEEDED, 2, name), START_SECONDS)
+        written = written_parts(site, watched)
+        assert values_of(written) == {"2": PARTS}
+
+        leader.resume()
+        eventually(lambda: leader.state == "standing by", START_SECONDS)
+        # Longer than a write takes.
+        time.sleep(2)
+        assert standby.state == "watching"
+        assert written_parts(site, watched) == written
+    finally:
+        leader.close()
+        standby.close()
+    versions = [site.secret(f"{watched}/single-v{number}") for number in (1, 2, 3)]
+    assert versions == [{"key": "1"}, {"key": "2"}, None]
+    assert [one["reason"] for one in site.errand(name).status.history] == ["Completed", "Completed"]
+    assert site.created_jobs(name) == {"spread-1", "spread-2"}
+
+
+def test_a_namespace_that_is_deleted_takes_no_grace_period_of_its_pods(
+    errand_site: ErrandSite, watched: str
+) -> None:
+    """Output: a pod that goes with its namespace is released, so it ends before its grace period of 30 s."""
+    site, name = errand_site, f"{watched}/ending"
+    main = container("main", "trap 'exit 0' TERM; sleep 600 & wait")
+    ending = errand("ending", main, output=output_map(name="ending"))
+    ending["metadata"]["namespace"] = watched
+    with running_engine(site, watched) as outcomes:
+        site.create(ending)
+        eventually(site.is_running(name, container=holder_name("main")), START_SECONDS)
+        eventually(site.is_running(name), START_SECONDS)
+        begun = time.monotonic()
+        site.cluster.delete("v1", "Namespace", watched)
+        eventually(lambda: refuses_new_objects(site, watched))
+        eventually(lambda: not site.pods(name), START_SECONDS)
+        assert time.monotonic() - begun < GRACE_SECONDS / 2
+        eventually(lambda: [one["state"] for one in outcomes] == ["started", "failed"])
+        assert outcomes[-1]["reason"] == "NamespaceTerminating"
+
+
+def refuses_new_objects(site: ErrandSite, namespace: str) -> bool:
+    """Whether the API server refuses an incomplete Job as its namespace is being deleted, in a dry run."""
+    metadata = {"name": "any", "namespace": namespace}
+    incomplete = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata}
+    with pytest.raises(ApiError) as refused:
+        site.cluster.create(incomplete, dry_run=True)
+    return [one.reason for one in refused.value.causes] == ["NamespaceTerminating"]

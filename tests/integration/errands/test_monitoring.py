@@ -6,13 +6,20 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
+    ErrandKey,
+    errand_from,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.metrics import EngineMetrics
 
 from tests.cluster import packages
 from tests.cluster.errors import ClusterError
@@ -26,10 +33,21 @@ HOUR = 60
 """Samples, one each minute."""
 
 
-def case(alert: str, minutes: int, *, fires: bool, **series: str) -> dict[str, Any]:
-    """A case for promtool: whether an alert fires after some minutes of these series."""
+def case(
+    alert: str, minutes: int, *, fires: bool, namespaces: tuple[str, ...] = (), **series: str
+) -> dict[str, Any]:
+    """A case for promtool: whether an alert fires after some minutes of these series.
+
+    Args:
+        alert: its name.
+        minutes: when.
+        fires: whether it fires.
+        namespaces: for each of which it fires; none for an alert about the engine.
+        series: by name and labels.
+    """
     rule = next(one for one in RULES["groups"][0]["rules"] if one["alert"] == alert)
-    expected = [{"exp_labels": rule["labels"], "exp_annotations": {}}] if fires else []
+    labels = [{**rule["labels"], "namespace": one} for one in namespaces] or [rule["labels"]]
+    expected = [{"exp_labels": one, "exp_annotations": {}} for one in labels] if fires else []
     return {
         "interval": "1m",
         "input_series": [{"series": name, "values": values} for name, values in series.items()],
@@ -38,10 +56,14 @@ def case(alert: str, minutes: int, *, fires: bool, **series: str) -> dict[str, A
 
 
 LEADER, QUEUE = 'kyma_errands_leader{pod="a"}', 'kyma_errands_queue_length{pod="a"}'
-FAILED = 'kyma_errands_errands{pod="a",phase="Failed"}'
+FAILED = 'kyma_errands_run_failures_total{pod="a",namespace="shop"}'
+OTHER_FAILED = 'kyma_errands_run_failures_total{pod="a",namespace="bank"}'
+LAST_FAILURE = 'kyma_errands_last_failure_timestamp_seconds{pod="a",namespace="shop"}'
+OLDEST_RUN = 'kyma_errands_oldest_open_run_timestamp_seconds{pod="a",namespace="shop"}'
 WATCHES = 'kyma_errands_failing_watches{pod="a"}'
-LONGEST = 'kyma_errands_longest_reconciliation_seconds{pod="a"}'
-ERRORS = 'kyma_errands_reconciliation_errors_total{pod="a"}'
+LONGEST = 'kyma_errands_oldest_reconciliation_timestamp_seconds{pod="a"}'
+ERRORS = 'kyma_errands_reconciliation_errors_total{pod="a",namespace="shop"}'
+SHOP = ("shop",)
 CASES = [
     case("KymaErrandsNoEngine", 10, fires=True),
     case("KymaErrandsNoEngine", 10, fires=True, **{LEADER: "0x60"}),
@@ -50,13 +72,25 @@ CASES = [
     case("KymaErrandsNoEngine", 10, fires=False, **{LEADER: "1x8 0x3 1x60"}),
     case("KymaErrandsWait", 30, fires=True, **{QUEUE: "0+2x60"}),
     case("KymaErrandsWait", 30, fires=False, **{QUEUE: "0x20 200 0x60"}),
-    case("KymaErrandsStuck", 30, fires=True, **{LONGEST: "0+60x60"}),
-    case("KymaErrandsStuck", 30, fires=False, **{LONGEST: "0+60x14 0x60"}),
-    case("KymaErrandsFailed", 10, fires=True, **{FAILED: "0x5 2x60"}),
-    case("KymaErrandsFailed", 10, fires=False, **{FAILED: "2x5 0x60"}),
+    case("KymaErrandsStuck", 30, fires=True, **{LONGEST: "120x60"}),
+    case("KymaErrandsStuck", 30, fires=False, **{LONGEST: "120x17 stale"}),
+    case("KymaErrandsFailed", 8, fires=True, namespaces=SHOP, **{FAILED: "0x5 2x60", OTHER_FAILED: "0x60"}),
+    case(
+        "KymaErrandsFailed",
+        8,
+        fires=True,
+        namespaces=("bank", "shop"),
+        **{FAILED: "0x5 2x60", OTHER_FAILED: "0x5 1x60"},
+    ),
+    # It ends by itself, and an engine that has just begun shows what it has recorded already.
+    case("KymaErrandsFailed", 40, fires=False, **{FAILED: "0x5 2x60"}),
+    case("KymaErrandsFailed", 40, fires=False, **{FAILED: "2x60", LAST_FAILURE: "120x60"}),
+    case("KymaErrandsFailed", 3, fires=True, namespaces=SHOP, **{FAILED: "1x60", LAST_FAILURE: "120x60"}),
+    case("KymaErrandsRunLong", 1500, fires=True, namespaces=SHOP, **{OLDEST_RUN: "120x1600"}),
+    case("KymaErrandsRunLong", 1500, fires=False, **{OLDEST_RUN: "120+60x1600"}),
     case("KymaErrandsWatchGone", 10, fires=True, **{WATCHES: "0x2 1x60"}),
     case("KymaErrandsWatchGone", 10, fires=False, **{WATCHES: "0x2 1x2 0x60"}),
-    case("KymaErrandsNotReconciled", 60, fires=True, **{ERRORS: "0+1x60"}),
+    case("KymaErrandsNotReconciled", 60, fires=True, namespaces=SHOP, **{ERRORS: "0+1x60"}),
     case("KymaErrandsNotReconciled", 60, fires=False, **{ERRORS: "0x10 5x60"}),
 ]
 
@@ -99,6 +133,31 @@ def test_the_rules_are_valid_as_they_are(promtool: Path, tmp_path: Path) -> None
         [promtool, "check", "rules", "rules.yaml"], cwd=tmp_path, capture_output=True, check=False
     )
     assert done.returncode == 0, done.stdout.decode() + done.stderr.decode()
+
+
+def test_the_metrics_are_as_prometheus_wants_them(promtool: Path) -> None:
+    metrics = EngineMetrics()
+    outcome = {"namespace": "shop", "state": "failed", "reason": "ContainerFailed", "seconds": 7.0}
+    metrics.count_outcome(outcome)
+    metrics.count_reconciliation(ErrandKey("shop", "backup"), has_failed=True)
+    status = {
+        "phase": "Running",
+        "run": {"number": 1, "reason": "Once", "generation": 1, "noted": "2026-11-29T10:00:00Z"},
+        "conditions": [
+            {"type": "Succeeded", "status": "False", "lastTransitionTime": "2026-11-29T10:00:00Z"}
+        ],
+    }
+    errand = errand_from({"metadata": {"namespace": "shop", "name": "backup"}, "status": status})
+    text = metrics.text([errand], is_leader=True, waiting=1, oldest_reconciliation=time.time())
+    assert all(len(one.splitlines()) > 1 for one in text.split("# HELP ")[1:])
+    done = subprocess.run(
+        [promtool, "check", "metrics"], input=text, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+    named = {
+        word for rule in RULES["groups"][0]["rules"] for word in re.findall(r"kyma_errands_\w+", rule["expr"])
+    }
+    assert named <= set(re.findall(r"^# TYPE (\w+)", text, re.MULTILINE))
 
 
 @pytest.mark.parametrize("kind", ["ServiceMonitor", "PrometheusRule"])

@@ -39,6 +39,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map
 
 from tests.cluster import ports
 from tests.cluster.procfs import is_running
+from tests.cluster.state import State
 from tests.support.audit import Request
 from tests.support.eventually import eventually
 from tests.support.extent import cases
@@ -176,9 +177,11 @@ def test_a_new_errand_runs_promptly_and_a_signal_ends_the_engine_well(
     }
     samples = parse_metrics(metrics.read_text())
     assert samples["kyma_errands_leader"] == 0
-    assert samples["kyma_errands_runs_started_total"] == 2
-    assert samples['kyma_errands_runs_ended_total{outcome="succeeded",reason="Completed"}'] == 2
-    assert samples["kyma_errands_reconciliation_errors_total"] == 0
+    shop = f'namespace="{SHOP}"'
+    assert samples[f"kyma_errands_runs_started_total{{{shop}}}"] == 2
+    ended = f'{shop},outcome="succeeded",reason="Completed"'
+    assert samples[f"kyma_errands_runs_ended_total{{{ended}}}"] == 2
+    assert samples[f"kyma_errands_reconciliation_errors_total{{{shop}}}"] == 0
 
 
 def test_an_engine_ends_well_though_the_main_process_of_ansible_was_killed(
@@ -221,6 +224,31 @@ def test_a_second_one_stands_by_and_takes_over_from_one_that_was_killed(
     eventually(lambda: holder(own_cluster) == "", 15)
     made = [one for one in (first.text + second.text).splitlines() if ": started (" in one]
     assert len(made) == 2
+
+
+def test_an_api_server_that_is_away_and_back_is_two_lines(
+    own_cluster: OwnCluster, watch: Callable[..., StartedEngine]
+) -> None:
+    address = f"127.0.0.1:{ports.free(1)[0]}"
+    engine = watch(kyma_errand_lease_seconds=6, kyma_errand_http=address)
+    engine.until("errands engine: watching (")
+    state = State.read(own_cluster.kubeconfig.parent / "processes" / "state.json")
+    (server,) = [one.pid for one in state.daemons if one.name == "kube-apiserver"]
+    # One that hangs: no connection breaks.
+    os.kill(server, signal.SIGSTOP)
+    try:
+        engine.until("errands engine: away (the API server has not answered for ")
+        eventually(lambda: http_answer(address, "/readyz")[0] == 503, 20)
+        assert http_answer(address, "/readyz")[1].startswith("its lease expired ")
+        assert http_answer(address, "/livez")[0] == 200
+    finally:
+        os.kill(server, signal.SIGCONT)
+    engine.until("errands engine: back (the API server answers again, after ")
+    eventually(lambda: http_answer(address, "/readyz") == (200, "watching: 0 errands\n"), 20)
+    own_cluster.api.create(errand("after"))
+    engine.until(f"Errand {SHOP}/after: succeeded")
+    assert http_answer(address, "/readyz")[1] == "watching: 1 errands\n"
+    assert re.findall(r"errands engine: (\w+) ", engine.text) == ["holding", "watching", "away", "back"]
 
 
 def test_an_engine_with_nothing_to_do_asks_for_nothing_but_its_lease(

@@ -117,10 +117,12 @@ def test_options_reach_the_engine_in_their_types(monkeypatch: pytest.MonkeyPatch
         namespaces="shop, bank",
         workers="3",
         refused_pod_seconds="90",
+        image_pull_seconds=60,
         verify_ssl="false",
         eda_feedback_queue=None,
     )
-    assert engine.options == [{"namespaces": ("shop", "bank"), "workers": 3, "refused_pod_seconds": 90.0}]
+    seconds = {"refused_pod_seconds": 90.0, "image_pull_seconds": 60.0}
+    assert engine.options == [{"namespaces": ("shop", "bank"), "workers": 3, **seconds}]
 
 
 @pytest.mark.parametrize(

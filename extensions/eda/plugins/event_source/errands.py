@@ -15,6 +15,7 @@ import re
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,8 @@ description:
     lease, it stands by and emits nothing.
   - It does not end by itself. When something fails, it logs the reason and tries again.
   - An event has C(state) (V(waiting), V(started), V(succeeded), V(failed) or V(refused)), C(namespace),
-    C(name), C(run), C(reason), C(message), C(exit_code), C(seconds) and C(secrets), the names of the Secrets
-    written.
+    C(name), C(run), C(reason), C(message), C(exit_code), C(seconds), C(secrets), the names of the Secrets
+    written, and C(pruned), those of the old versions deleted.
 options:
   namespaces:
     description:
@@ -43,6 +44,10 @@ options:
   refused_pod_seconds:
     description:
       - The seconds after which a run fails if no pod can be created for it.
+    type: float
+  image_pull_seconds:
+    description:
+      - The seconds after which a run fails if an image of it can't be pulled.
     type: float
   workers:
     description:
@@ -97,6 +102,7 @@ ENGINE_OPTIONS = (
     "namespaces",
     "holder_image",
     "refused_pod_seconds",
+    "image_pull_seconds",
     "workers",
     "metrics_file",
     "http_address",
@@ -189,8 +195,9 @@ class Bridge:
                 run_engine(args, self.emit, self.cancelled.is_set)
             except Exception as error:
                 # ansible-rulebook ends with all its rules when a source raises.
-                LOGGER.error("%s: %s. It tries again in %g s", NAME, error or repr(error), RETRY_SECONDS)
-                LOGGER.debug("%s", NAME, exc_info=True)
+                text = without_secrets(str(error) or repr(error))
+                LOGGER.error("%s: %s. It tries again in %g s", NAME, text, RETRY_SECONDS)
+                LOGGER.debug("%s: %s", NAME, without_secrets(traceback.format_exc()))
                 self.cancelled.wait(RETRY_SECONDS)
         self._in_loop(self.ended.set)
 
@@ -217,6 +224,12 @@ class Bridge:
         except RuntimeError:
             # The loop is closed: no rule waits for the outcome any more.
             LOGGER.debug("%s: the event loop has ended", NAME)
+
+
+def without_secrets(text: str) -> str:
+    """A text without the secrets that the engine knows; before it is imported, it knows none."""
+    known = sys.modules.get("ansible_collections.kyma.lifecycle.plugins.module_utils._redaction")
+    return str(known.without_secrets(text)) if known else text
 
 
 def run_engine(
@@ -280,7 +293,7 @@ def engine_option(name: str, value: object) -> object:
         if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
             raise ValueError(f"the option namespaces is {value!r}. Give it a list of names")
         return tuple(one for one in names if one)
-    if name == "refused_pod_seconds":
+    if name in ("refused_pod_seconds", "image_pull_seconds"):
         if isinstance(value, bool) or not re.fullmatch(r"\d+(\.\d+)?", str(value)):
             raise ValueError(f"the option {name} is {value!r}. Give it a number of seconds")
         return float(str(value))

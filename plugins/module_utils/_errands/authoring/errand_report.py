@@ -10,7 +10,8 @@ from typing import Any
 
 from ..._cluster.cluster import Object
 from ..._jobs.run_history import RUNNING, UNKNOWN, entry_report, run_report
-from ..errand_model import ERRAND_LABEL, RUN_LABEL, Errand, ErrandKey, Run, label_value
+from ..._loose_json import number_of
+from ..errand_model import ERRAND_LABEL, RUN_LABEL, Errand, ErrandKey, OutputNote, Run, label_value
 
 
 def errand_report(errand: Errand) -> Object:
@@ -47,17 +48,22 @@ def errand_run_report(errand: Errand, number: int) -> Object:
 
 
 def _of_run(run: Run) -> Object:
-    secrets = list(run.output.secrets) if run.output else []
-    return _report(run_report(run.number, run.outcome, RUNNING), str(run.reason), secrets)
+    output = run.output or OutputNote()
+    report = run_report(run.number, run.outcome, RUNNING)
+    return _report(report, str(run.reason), output.secrets, output.pruned)
 
 
 def _of_entry(entry: Mapping[str, Any]) -> Object:
-    secrets = [str(name) for name in entry.get("secrets") or ()]
-    return _report(entry_report(entry), str(entry.get("why") or ""), secrets)
+    secrets, pruned = ([str(name) for name in entry.get(field) or ()] for field in ("secrets", "pruned"))
+    report = _report(entry_report(entry), str(entry.get("why") or ""), secrets, pruned)
+    return {**report, "secret_count": number_of(entry.get("secretsCount")) or len(secrets)}
 
 
-def _report(run: Object, trigger: str = "", secrets: Sequence[str] = ()) -> Object:
-    return {**run, "trigger": trigger, "secrets": list(secrets)}
+def _report(
+    run: Object, trigger: str = "", secrets: Sequence[str] = (), pruned: Sequence[str] = ()
+) -> Object:
+    names = {"secrets": list(secrets), "pruned": list(pruned)}
+    return {**run, "trigger": trigger, **names, "secret_count": len(secrets)}
 
 
 def log_command(key: ErrandKey, number: int) -> str:

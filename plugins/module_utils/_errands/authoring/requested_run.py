@@ -143,7 +143,7 @@ class RunWait:
                 # Only an engine watches quotas; here it may have grown at any time.
                 self._reader.index.record_grown_quota(self._key.namespace, datetime.now(UTC))
             if self._log:
-                self._log.look(self.errand, self._reader.index.owned(POD, self.errand))
+                self._log.look(self.errand, self._reader.index.owned(POD, self._key))
             reconciled: Reconciled = self._reconciler.reconcile(self._key)
             self._recheck = reconciled.recheck_seconds
             self.errand = self._reader.index.errand(self._key)

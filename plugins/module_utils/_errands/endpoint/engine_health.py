@@ -31,6 +31,8 @@ class EngineHealth:
         self._last_turn = now()
         self._state, self._text = "starting", ""
         self._failing: tuple[str, ...] = ()
+        self._errands: Callable[[], int] = lambda: 0
+        self._lease_left: Callable[[], float] = lambda: 0.0
 
     def turns(self, cancelled: Callable[[], bool]) -> Callable[[], bool]:
         """The same question, each call of which counts as a turn of the engine's loop."""
@@ -47,6 +49,16 @@ class EngineHealth:
         if state in _OF_ENGINE:
             with self._lock:
                 self._state, self._text = state, text
+
+    def follow(self, errands: Callable[[], int], lease_left: Callable[[], float]) -> None:
+        """Show what an engine works on as it is at each request.
+
+        Args:
+            errands: how many there are.
+            lease_left: for how many seconds its lease is certainly its own.
+        """
+        with self._lock:
+            self._errands, self._lease_left = errands, lease_left
 
     def note_watches(self, failing: Iterable[str]) -> None:
         """Note the kinds whose watch does not follow at the moment."""
@@ -69,7 +81,16 @@ class EngineHealth:
         """Whether the engine works, or can take over at once; and what it does, or why it can't."""
         with self._lock:
             state, text, failing = self._state, self._text, self._failing
-        shown = f"{state}: {text}" if text else state
-        if state == WATCHING and failing:
+            errands, lease_left = self._errands, self._lease_left
+        if state != WATCHING:
+            shown = f"{state}: {text}" if text else state
+            return state == STANDING_BY and RETRIES not in text, shown
+        left = lease_left()
+        if left <= 0:
+            return (
+                False,
+                f"its lease expired {-left:.0f} s ago, as it could not be renewed. Another engine may work",
+            )
+        if failing:
             return False, f"these are not watched at the moment: {', '.join(failing)}"
-        return state == WATCHING or (state == STANDING_BY and RETRIES not in text), shown
+        return True, f"{state}: {errands()} errands"

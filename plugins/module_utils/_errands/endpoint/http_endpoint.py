@@ -42,7 +42,7 @@ def parse_address(text: str) -> tuple[str, int]:
 
 @contextmanager
 def http_endpoint(address: str, answers: Mapping[str, Callable[[], Answer]]) -> Iterator[None]:
-    """Answer GET requests while this block goes on.
+    """Answer GET and HEAD requests while this block goes on.
 
     Args:
         address: see :func:`parse_address`; empty for no endpoint.
@@ -107,7 +107,10 @@ def _handler(answers: Mapping[str, Callable[[], Answer]]) -> type[BaseHTTPReques
             self.send_header("Content-Type", _TEXT)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body)
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+        do_HEAD = do_GET
 
         def log_message(self, format: str, *args: object) -> None:
             """Say nothing of requests: a probe comes each few seconds."""

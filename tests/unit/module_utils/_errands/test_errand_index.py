@@ -112,21 +112,21 @@ def test_jobs_and_pods_belong_to_the_errand_that_their_label_names(index: Errand
     assert index.put(JOB, owned("b")) == {APP}
     assert index.put(JOB, owned("a")) == {APP}
     assert index.put(POD, owned("p", "unknown")) == set()
-    assert [one["metadata"]["name"] for one in index.owned(JOB, app)] == ["a", "b"]
+    assert [one["metadata"]["name"] for one in index.owned(JOB, app.key)] == ["a", "b"]
     # Its label changes.
     assert index.put(JOB, owned("b", "other", version=2)) == {ErrandKey(NAMESPACE, "other"), APP}
-    assert [one["metadata"]["name"] for one in index.owned(JOB, app)] == ["a"]
+    assert [one["metadata"]["name"] for one in index.owned(JOB, app.key)] == ["a"]
     assert index.discard(JOB, owned("b", "other")) == {ErrandKey(NAMESPACE, "other")}
-    assert (len(index.owned(JOB, app)), index.owned(JOB, other)) == (1, [])
+    assert (len(index.owned(JOB, app.key)), index.owned(JOB, other.key)) == (1, [])
 
 
 def test_the_end_of_an_object_is_not_that_of_the_next_of_its_name(index: ErrandIndex) -> None:
     index.put(JOB, owned("app-1", uid="old"))
     index.put(JOB, owned("app-1", uid="new"))
     index.discard(JOB, owned("app-1", uid="old"))
-    assert len(index.owned(JOB, errand_from(errand()))) == 1
+    assert len(index.owned(JOB, errand_from(errand()).key)) == 1
     index.discard(JOB, {"metadata": {"name": "app-1", "namespace": NAMESPACE}})
-    assert index.owned(JOB, errand_from(errand())) == []
+    assert index.owned(JOB, errand_from(errand()).key) == []
     index.put(ERRAND, errand(uid="new"))
     index.discard(ERRAND, errand(uid="app"))
     assert index.keys() == [APP]

@@ -5,10 +5,15 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+import json
+from dataclasses import fields, replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.errand_report import (
+    errand_report,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
     API_VERSION,
     FIELD_MANAGER,
@@ -28,6 +33,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_mod
     status_fields,
     strategy_owner,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_steps import WriteStatus
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_view import ErrandView
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.open_errand_run import end_steps
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.output import MOST_PARTS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.output_collector import LONGEST_NOTE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.configuration import ConfigurationEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.job_outcome import JobOutcome
 
@@ -44,8 +54,9 @@ RUN = Run(
     request="again",
     configuration=(ConfigurationEntry("Secret", "x-v1", "x-v3", "uid", "12", "digest"),),
     job_uid="job-uid",
-    output=OutputNote(("a", "b"), "OutputInvalid", "no JSON"),
+    output=OutputNote(("a", "b"), "OutputInvalid", "no JSON", ("c",), 1),
     disruption="evicted",
+    pull_failure="no image",
     outcome=JobOutcome(False, "ContainerFailed", "it failed", 3, MOMENT, MOMENT),
     ended_generation=4,
 )
@@ -68,6 +79,31 @@ STATUS = ErrandStatus(
     ),
     observed_generation=4,
 )
+
+
+def test_a_status_with_the_largest_outputs_of_ten_runs_fits_into_etcd() -> None:
+    obj = {"metadata": {"namespace": "shop", "name": "app", "uid": "u"}}
+    names = tuple(f"{number:04}-{'x' * 248}" for number in range(MOST_PARTS))
+    output = OutputNote(names, "", "w" * LONGEST_NOTE, names)
+    history: tuple[Any, ...] = ()
+    for number in range(1, 12):
+        run = replace(RUN, number=number, outcome=None, output=output)
+        status = replace(errand_from(obj).status, run=run, history=history)
+        errand = replace(errand_from(obj), status=status)
+        (step,) = end_steps(ErrandView(errand, datetime.now(UTC)), run, JobOutcome(True, "Completed"))
+        assert isinstance(step, WriteStatus)
+        history = step.status.history
+    # etcd takes 1.5 MiB.
+    assert len(json.dumps(status_fields(step.status))) < 1_200_000
+    assert history[0]["secrets"] == list(names)
+    assert (history[0]["prunedCount"], history[1]["secretsCount"], history[9]["secretsCount"]) == (
+        1000,
+        1000,
+        1000,
+    )
+    report = errand_report(replace(errand, status=step.status))["history"]
+    assert [len(one["secrets"]) for one in report] == [1000, *[0] * 9]
+    assert [one["secret_count"] for one in report] == [1000] * 10
 
 
 def test_the_statuses_of_this_test_have_every_field() -> None:

@@ -352,9 +352,7 @@ def test_three_files_become_three_secrets_one_of_them_a_version(played: PlayedEr
     assert played.secrets() == {"plain": {"a": "1"}, "versioned-v1": {"b": "2"}, "part-c": {"d": "3"}}
     meta = played.object("plain", ("v1", "Secret"))["metadata"]
     assert meta["labels"] == {"own": "1", "all": "2", "quarks.cloudfoundry.org/container-name": "main"}
-    owners = [
-        one["metadata"]["ownerReferences"] for one in played.cluster.list("v1", "Secret", NAMESPACE).items
-    ]
+    owners = [played.object(one, ("v1", "Secret"))["metadata"]["ownerReferences"] for one in played.secrets()]
     assert {one["uid"] for references in owners for one in references} == {played.errand().uid}
 
 
@@ -509,7 +507,9 @@ def test_objects_of_an_errand_block_its_foreground_deletion(played: PlayedErrand
         )
     )
     played.settle()
-    owned = [one for one in created if one["kind"] in ("Job", "Secret")]
+    # The record of the highest number belongs to nothing.
+    secrets_and_jobs = [one for one in created if one["kind"] in ("Job", "Secret")]
+    owned = [one for one in secrets_and_jobs if one["metadata"]["name"] != "result-v0"]
     for one in [*owned, played.pod()]:
         owners = one["metadata"]["ownerReferences"]
         assert [(owner["kind"], owner["blockOwnerDeletion"]) for owner in owners] == [("Errand", True)]
@@ -637,6 +637,180 @@ def test_a_container_that_cannot_start_is_named_with_what_to_do(played: PlayedEr
     message = played.errand().status.message
     assert f"container main can't start: {reason}" in message
     assert "delete Job app-1" in message
+
+
+def pull_fails(played: PlayedErrands, **more: Any) -> None:
+    """Let the image of main be missing until the limit has passed."""
+    played.jobs.blocked["main"] = "ErrImagePull"
+    played.create(errand_object(**more))
+    played.settle()
+    recheck = played.reconcile().recheck_seconds
+    assert recheck is not None
+    assert 590 < recheck <= 600
+    assert played.errand().status.phase is ErrandPhase.RUNNING
+    played.jobs.time.advance(601)
+    played.reconcile()
+
+
+def test_an_image_that_cannot_be_pulled_fails_the_run_after_its_pod_is_gone(played: PlayedErrands) -> None:
+    pull_fails(played)
+    # The garbage collector and the kubelet still have the pod: it could start.
+    assert played.job_names() == []
+    assert len(played.names(POD)) == 1
+    assert played.errand().status.phase is ErrandPhase.RUNNING
+    assert "600 s, which is kyma_errand_image_pull_seconds" in played.errand().status.message
+    played.settle()
+    assert played.names(POD) == []
+    assert (reason(played), strategy(played)) == ("ImagePullFailed", Strategy.DONE)
+    assert "container main can't start: ErrImagePull: no such image" in played.errand().status.message
+    assert "had started" not in played.errand().status.message
+    assert played.made_jobs() == ["app-1"]
+
+
+@pytest.mark.parametrize("output", [None, one_file()], ids=["no output", "output"])
+def test_an_image_that_appears_while_its_job_is_deleted_runs_once_or_never(
+    played: PlayedErrands, output: Any
+) -> None:
+    played.writes_output(CONTENT)
+    played.jobs.sees_deletions = False
+    pull_fails(played, output=output)
+    played.jobs.blocked.clear()
+    for _second in range(4):
+        played.jobs.tick()
+        played.reconcile()
+    played.jobs.sees_deletions = True
+    played.settle()
+    assert (played.made_jobs(), len(played.jobs.started)) == (["app-1"], 1)
+    assert reason(played) == ("Completed" if output else "ImagePullFailed")
+    assert ("had started" in played.errand().status.message) is not bool(output)
+    assert bool(played.secrets()) is bool(output)
+
+
+def test_an_image_that_appears_before_its_job_is_deleted_runs(played: PlayedErrands) -> None:
+    played.jobs.blocked["main"] = "ErrImagePull"
+    played.create(errand_object())
+    played.settle()
+    played.jobs.time.advance(601)
+
+    def stop(_number: int, call: Call) -> None:
+        if call.verb == "delete":
+            raise Unreachable("connection reset")
+
+    with pytest.raises(Unreachable):
+        played.reconcile(cluster=HookedCluster(played.cluster, before=stop))
+    assert "image_pull_seconds" in played.errand().status.message
+    played.jobs.blocked.clear()
+    played.jobs.tick()
+    played.settle()
+    assert (reason(played), len(played.jobs.started)) == ("Completed", 1)
+
+
+def test_a_container_that_works_is_not_ended_for_another_one_without_an_image(played: PlayedErrands) -> None:
+    played.jobs.runs["main"] = ContainerRun(exit_code=None)
+    played.jobs.blocked["other"] = "ImagePullBackOff"
+    played.create(errand_object(containers=[container(), container("other")]))
+    played.settle()
+    played.jobs.time.advance(2000)
+    played.settle()
+    assert played.errand().status.phase is ErrandPhase.RUNNING
+    played.jobs.runs["main"] = DONE
+    played.jobs.tick()
+    played.settle()
+    assert played.errand().status.phase is ErrandPhase.RUNNING
+    played.jobs.time.advance(601)
+    played.settle()
+    assert reason(played) == "ImagePullFailed"
+
+
+def test_an_output_says_what_was_written_and_warns_of_a_nul_character(played: PlayedErrands) -> None:
+    played.writes_output(b'{"a": "1", "b": "x\\u0000y"}')
+    played.create(errand_object(strategy="now", output=one_file()))
+    played.settle()
+    assert "value 2 of it has a NUL character" in played.errand().status.message
+    played.patch(NOW)
+    played.settle()
+    ends = [one for one in played.outcomes if one["state"] == "succeeded"]
+    assert [(one["secrets"], one["unchanged"]) for one in ends] == [(["result"], 0), (["result"], 1)]
+
+
+def end_namespace(played: PlayedErrands) -> None:
+    """Let the server refuse new objects, as it does in a namespace that is being deleted."""
+    causes = [{"reason": "NamespaceTerminating", "message": "it ends", "field": "metadata.namespace"}]
+    body = {"reason": "Forbidden", "message": "it is being terminated", "details": {"causes": causes}}
+
+    def refuse(_number: int, call: Call) -> None:
+        if call.verb in ("apply", "create") and call.namespace == NAMESPACE:
+            raise api_error("create it", 403, body)
+
+    played.seen = HookedCluster(played.cluster, before=refuse)
+
+
+def start(played: PlayedErrands, **more: Any) -> None:
+    """Create an errand with output, and let its containers run as far as they do by themselves."""
+    played.create(errand_object(output=one_file(**more)))
+    played.settle(until=lambda: bool(played.job_names()))
+    while played.jobs.tick():
+        pass
+
+
+@pytest.mark.parametrize("versioned", [False, True])
+def test_an_output_in_a_namespace_that_is_deleted_says_so_and_is_not_held(
+    played: PlayedErrands, versioned: bool
+) -> None:
+    played.writes_output(CONTENT)
+    start(played, versioned=versioned)
+    end_namespace(played)
+    played.settle()
+    assert reason(played) == "NamespaceTerminating"
+    assert "Namespace shop is being deleted" in played.errand().status.message
+    holders = [one for one in played.pod()["status"]["containerStatuses"] if one["name"] == "hold-main"]
+    assert holders[0]["state"]["terminated"]["exitCode"] == 0
+
+
+@pytest.mark.parametrize("kind", [JOB, POD], ids=lambda kind: kind[1])
+@pytest.mark.parametrize("exit_code", [0, None], ids=["it has ended", "it runs"])
+def test_a_run_that_is_deleted_with_its_namespace_says_so(
+    played: PlayedErrands, kind: tuple[str, str], exit_code: int | None
+) -> None:
+    played.jobs.runs["main"] = ContainerRun(exit_code, {"output.json": CONTENT})
+    start(played)
+    end_namespace(played)
+    played.cluster.delete(*kind, played.names(kind)[0], NAMESPACE)
+    while played.jobs.tick():
+        pass
+    played.settle()
+    assert reason(played) == "NamespaceTerminating"
+    assert "Namespace shop is being deleted, and this run with it" in played.errand().status.message
+    assert played.secrets() == {}
+
+
+def test_a_pod_that_is_deleted_with_its_namespace_is_released_at_once(played: PlayedErrands) -> None:
+    played.jobs.runs["main"] = ContainerRun(None)
+    start(played)
+    end_namespace(played)
+    # The namespace controller deletes all pods first, and the rest once these are gone.
+    played.cluster.delete(*POD, played.names(POD)[0], NAMESPACE)
+    played.reconcile()
+    played.jobs.tick()
+    assert played.names(POD) == []
+    played.settle()
+    assert reason(played) == "NamespaceTerminating"
+
+
+@pytest.mark.parametrize("finalizers", [[], ["example.com/mine"]], ids=["gone", "being deleted"])
+def test_an_errand_that_is_deleted_leaves_its_pod_no_grace_period(
+    played: PlayedErrands, finalizers: list[str]
+) -> None:
+    played.jobs.runs["main"] = ContainerRun(None)
+    start(played)
+    played.cluster.patch(*ERRAND, "app", NAMESPACE, {"metadata": {"finalizers": finalizers}})
+    played.cluster.delete(*ERRAND, "app", NAMESPACE)
+    if finalizers:
+        played.cluster.delete(*JOB, "app-1", NAMESPACE)
+    played.reconcile()
+    # Its holding container has ended: it would have been killed later.
+    played.jobs.tick()
+    assert played.names(POD) == []
 
 
 VERSION_1 = {"kind": "versionedSecret", "version": "1"}
@@ -820,12 +994,12 @@ def test_a_version_that_goes_with_an_earlier_errand_of_the_name_is_no_output(pla
     version["metadata"]["ownerReferences"] = [_gone("Errand")]
     played.cluster.seed(version)
     played.create(errand_object(output=one_file(versioned=True)))
-    with pytest.raises(ClusterError, match="belongs to an earlier errand of this name"):
+    with pytest.raises(ClusterError, match="belongs to an earlier Errand shop/app, and is being deleted"):
         played.settle()
     played.cluster.delete("v1", "Secret", "result-v1", NAMESPACE)
     played.settle()
-    assert (reason(played), list(played.secrets())) == ("Completed", ["result-v1"])
-    [owner] = played.object("result-v1", ("v1", "Secret"))["metadata"]["ownerReferences"]
+    assert (reason(played), list(played.secrets())) == ("Completed", ["result-v2"])
+    [owner] = played.object("result-v2", ("v1", "Secret"))["metadata"]["ownerReferences"]
     assert owner["uid"] == played.errand().uid
 
 
@@ -880,7 +1054,7 @@ def test_a_namespace_whose_node_does_not_answer_in_time_is_slow(
     reconciler = Reconciler(played.cluster, read_index(played.cluster), slow=slow)
     with pytest.raises(Unreachable):
         reconciler.reconcile(played.errand().key)
-    assert (NAMESPACE in slow) is (seconds == 0)
+    assert (slow.group(played.errand().key) is not None) is (seconds == 0)
 
 
 def test_a_namespace_whose_output_takes_long_to_be_written_is_slow(
@@ -897,7 +1071,7 @@ def test_a_namespace_whose_output_takes_long_to_be_written_is_slow(
         Reconciler(delayed, read_index(played.cluster), slow=slow).reconcile(played.errand().key)
         played.jobs.tick()
     assert len(played.secrets()) == 4
-    assert NAMESPACE in slow
+    assert slow.group(played.errand().key) == (NAMESPACE, True)
 
 
 def test_all_files_of_a_run_have_a_limit_together(
@@ -908,6 +1082,21 @@ def test_all_files_of_a_run_have_a_limit_together(
     contents = dict.fromkeys(files, b'{"a": "%s"}' % (b"x" * 400))
     played.jobs.runs["main"] = ContainerRun(0, contents)
     played.create(errand_object(output={"outputMap": {"main": files}}))
+    played.settle()
+    assert (reason(played), played.secrets()) == ("OutputTooLarge", {})
+
+
+def test_the_files_of_all_containers_have_a_limit_together(
+    played: PlayedErrands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output_collector, "LARGEST_OUTPUT", 1000)
+    containers = ["main", "side"]
+    for name in containers:
+        played.jobs.runs[name] = ContainerRun(0, {"output.json": b'{"a": "%s"}' % (b"x" * 800)})
+    outputs = {name: {"output.json": {"name": f"result-{name}"}} for name in containers}
+    played.create(
+        errand_object(containers=[container(name) for name in containers], output={"outputMap": outputs})
+    )
     played.settle()
     assert (reason(played), played.secrets()) == ("OutputTooLarge", {})
 

@@ -18,12 +18,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     api_error,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import reconciler
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import output_collector, reconciler
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_index import ERRAND, JOB
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
     ErrandKey,
     ErrandPhase,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.versions import output_versions
 
 from tests.support.errand_stories import STORIES, ErrandStory, end_state
 from tests.support.extent import cases
@@ -51,6 +52,8 @@ def _lists_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
         return [work(item) for item in items]
 
     monkeypatch.setattr(reconciler, "map_in_threads", map_in_order)
+    for module in (output_collector, output_versions):
+        monkeypatch.setattr(module, "map_in_threads", lambda work, items, _threads: map_in_order(work, items))
 
 
 def settle_through(error: type[BaseException]) -> Callable[[PlayedErrands], None]:

@@ -5,10 +5,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import metrics as module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
+    Errand,
+    ErrandKey,
+    errand_from,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.metrics import (
     EngineMetrics,
     Textfile,
@@ -16,6 +23,19 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.metrics im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import Outcome
 
 from tests.support.prometheus import parse_metrics
+
+NINE = datetime(2026, 11, 29, 9, tzinfo=UTC).timestamp()
+
+
+def errand(namespace: str, phase: str, *, open_since: str = "", failed_at: str = "") -> Errand:
+    """An errand in a phase."""
+    run = {"number": 1, "reason": "Once", "generation": 1, "templateDigest": "", "job": "app-1"}
+    status: dict[str, Any] = {"phase": phase}
+    if open_since:
+        status["run"] = {**run, "noted": open_since}
+    if failed_at:
+        status["conditions"] = [{"type": "Succeeded", "status": "False", "lastTransitionTime": failed_at}]
+    return errand_from({"metadata": {"namespace": namespace, "name": "app"}, "status": status})
 
 
 def outcome(state: str, reason: str = "", seconds: float | None = None) -> Outcome:
@@ -34,40 +54,68 @@ def test_outcomes_and_reconciliations_are_counted() -> None:
     ):
         metrics.count_outcome(one)
     for has_failed in (False, False, True):
-        metrics.count_reconciliation(has_failed=has_failed)
-    samples = parse_metrics(
-        metrics.text({"Idle": 3, "Running": 1}, is_leader=True, waiting=4, longest_seconds=120.0)
-    )
+        metrics.count_reconciliation(ErrandKey("shop", "app"), has_failed=has_failed)
+    errands = [
+        errand("shop", "Idle"),
+        errand("shop", "Idle"),
+        errand("bank", "Running", open_since="2026-11-29T10:00:30Z"),
+        errand("bank", "Waiting", open_since="2026-11-29T10:00:00Z"),
+        errand("shop", "Failed", failed_at="2026-11-29T09:00:00Z"),
+        errand("shop", "Failed", failed_at="2026-11-29T09:00:30Z"),
+    ]
+    text = metrics.text(errands, is_leader=True, waiting=4, oldest_reconciliation=NINE + 0.25)
+    samples = parse_metrics(text)
+    buckets = {
+        bound: 2 if bound != "1" else 1 for bound in ("1", "5", "15", "60", "300", "900", "3600", "14400")
+    }
     assert samples == {
         "kyma_errands_leader": 1,
-        'kyma_errands_errands{phase="Idle"}': 3,
-        'kyma_errands_errands{phase="Running"}': 1,
+        'kyma_errands_errands{namespace="bank",phase="Running"}': 1,
+        'kyma_errands_errands{namespace="bank",phase="Waiting"}': 1,
+        'kyma_errands_errands{namespace="shop",phase="Failed"}': 2,
+        'kyma_errands_errands{namespace="shop",phase="Idle"}': 2,
+        'kyma_errands_oldest_open_run_timestamp_seconds{namespace="bank"}': NINE + 3600,
+        'kyma_errands_last_failure_timestamp_seconds{namespace="shop"}': NINE + 30,
         "kyma_errands_queue_length": 4,
-        "kyma_errands_longest_reconciliation_seconds": 120,
+        "kyma_errands_oldest_reconciliation_timestamp_seconds": NINE,
         "kyma_errands_failing_watches": 0,
-        "kyma_errands_runs_started_total": 2,
-        'kyma_errands_runs_ended_total{outcome="failed",reason="ContainerFailed"}': 1,
-        'kyma_errands_runs_ended_total{outcome="failed",reason="RunLost"}': 1,
-        'kyma_errands_runs_ended_total{outcome="succeeded",reason="Completed"}': 1,
-        "kyma_errands_run_seconds_total": 3.5,
+        'kyma_errands_runs_started_total{namespace="shop"}': 2,
+        'kyma_errands_runs_ended_total{namespace="shop",outcome="failed",reason="ContainerFailed"}': 1,
+        'kyma_errands_runs_ended_total{namespace="shop",outcome="failed",reason="RunLost"}': 1,
+        'kyma_errands_runs_ended_total{namespace="shop",outcome="succeeded",reason="Completed"}': 1,
+        # A namespace without a failure has a zero, so that an alert sees the first one.
+        'kyma_errands_run_failures_total{namespace="bank"}': 0,
+        'kyma_errands_run_failures_total{namespace="shop"}': 2,
+        **{
+            f'kyma_errands_run_duration_seconds_bucket{{namespace="shop",le="{bound}"}}': count
+            for bound, count in {**buckets, "+Inf": 2}.items()
+        },
+        'kyma_errands_run_duration_seconds_sum{namespace="shop"}': 3.5,
+        'kyma_errands_run_duration_seconds_count{namespace="shop"}': 2,
         "kyma_errands_reconciliations_total": 3,
-        "kyma_errands_reconciliation_errors_total": 1,
+        'kyma_errands_reconciliation_errors_total{namespace="bank"}': 0,
+        'kyma_errands_reconciliation_errors_total{namespace="shop"}': 1,
     }
 
 
 def test_large_numbers_keep_all_their_digits() -> None:
     metrics = EngineMetrics()
     metrics.count_outcome(outcome("succeeded", "Completed", 12_345_678.25))
-    samples = parse_metrics(metrics.text({"Idle": 1_234_567}, is_leader=False, waiting=0))
-    assert samples["kyma_errands_run_seconds_total"] == 12_345_678.25
-    assert samples['kyma_errands_errands{phase="Idle"}'] == 1_234_567
+    samples = parse_metrics(metrics.text((), is_leader=False, waiting=1_234_567))
+    assert samples['kyma_errands_run_duration_seconds_sum{namespace="shop"}'] == 12_345_678.25
+    assert samples["kyma_errands_queue_length"] == 1_234_567
 
 
 def test_odd_reasons_break_no_line() -> None:
     metrics = EngineMetrics()
     metrics.count_outcome(outcome("failed", 'a "b"\nc\\d', 1.0))
-    samples = parse_metrics(metrics.text({}, is_leader=True, waiting=0))
-    assert samples['kyma_errands_runs_ended_total{outcome="failed",reason="a \\"b\\"\\nc\\\\d"}'] == 1
+    samples = parse_metrics(metrics.text((), is_leader=True, waiting=0))
+    assert (
+        samples[
+            'kyma_errands_runs_ended_total{namespace="shop",outcome="failed",reason="a \\"b\\"\\nc\\\\d"}'
+        ]
+        == 1
+    )
 
 
 class TestWhenItIsWritten:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -123,10 +124,10 @@ def test_a_defect_of_one_is_named_and_hinders_no_other(monkeypatch: pytest.Monke
     reconciler = Reconciler(cluster, index)
     sound = reconciler.reconcile
 
-    def reconcile(key: ErrandKey) -> Reconciled:
+    def reconcile(key: ErrandKey, must_stop: Callable[[], bool]) -> Reconciled:
         if key.name == "odd":
             raise ValueError("something unforeseen")
-        return sound(key)
+        return sound(key, must_stop)
 
     monkeypatch.setattr(reconciler, "reconcile", reconcile)
     done, (failure,) = reconcile_all(reconciler, index.keys())

@@ -139,7 +139,7 @@ class RightsOf(HookedCluster):
             self.demand("create", obj["apiVersion"], obj["kind"])
         return super().create(obj, dry_run=dry_run)
 
-    def patch(
+    def _patch(
         self,
         api_version: str,
         kind: str,
@@ -151,7 +151,7 @@ class RightsOf(HookedCluster):
         dry_run: bool = False,
     ) -> Object:
         self.demand("patch", api_version, kind, subresource)
-        return super().patch(
+        return super()._patch(
             api_version, kind, name, namespace, patch, subresource=subresource, dry_run=dry_run
         )
 

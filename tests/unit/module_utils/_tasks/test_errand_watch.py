@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.action.reconcile_errands import FOREVER, ActionModule
+from ansible_collections.kyma.lifecycle.plugins.module_utils import _work_queue as work_queue
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
     ShippedMaterials,
 )
@@ -22,7 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable, api_error
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import errand_engine, work_queue
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import errand_engine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
     CRD_NAME,
     DEFINITION,
@@ -124,9 +125,7 @@ def test_without_a_right_to_its_lease_it_does_not_start(played: PlayedErrands) -
     played.cluster.requests.clear()
     cluster, lines = LimitedCluster(played.cluster, rights), list[str]()
     message = watch(cluster, lines, watch_seconds=5)["msg"]
-    assert message.startswith(
-        "nothing was written: the user lacks rights that this engine of errands needs:\n"
-    )
+    assert message.startswith("the user lacks rights that this engine of errands needs:\n")
     assert "patch leases.coordination.k8s.io (errands) in kyma-lifecycle\n" in message
     assert [one for one in played.cluster.requests if one.writes] == []
     assert lines == []
@@ -217,7 +216,23 @@ def test_the_watch_waits_for_a_definition_that_it_may_not_install() -> None:
         ("waiting", {"message": "ConfigMap shop/a is missing"}, "ConfigMap shop/a is missing"),
         ("started", {"reason": "Once"}, "run 7, Once"),
         ("succeeded", {"seconds": 12.4, "reason": "Completed"}, "run 7, 12 s"),
-        ("succeeded", {"seconds": 1.0, "secrets": ["a", "b-v2"]}, "run 7, 1 s, wrote Secret a, Secret b-v2"),
+        ("succeeded", {"seconds": 1.0, "secrets": ["a", "b-v2"]}, "run 7, 1 s, wrote 2 Secrets (a, b-v2)"),
+        (
+            "succeeded",
+            {"seconds": 1.0, "secrets": [f"s{number}" for number in range(300)]},
+            "run 7, 1 s, wrote 300 Secrets (s0, s1, s2, s3, s4 and 295 more)",
+        ),
+        ("succeeded", {"seconds": 1.0, "secrets": ["a", "b-v2"], "unchanged": 2}, "run 7, 1 s"),
+        (
+            "succeeded",
+            {"seconds": 1.0, "secrets": ["a", "b-v2"], "unchanged": 1},
+            "run 7, 1 s, wrote 1 of 2 Secrets (a, b-v2)",
+        ),
+        (
+            "succeeded",
+            {"seconds": 1.0, "secrets": ["b-v2"], "pruned": ["b-v1"]},
+            "run 7, 1 s, wrote 1 Secret (b-v2), deleted 1 Secret (b-v1)",
+        ),
         (
             "failed",
             {"seconds": 3.0, "reason": "ContainerFailed", "message": "container main: exit code 3"},
@@ -237,6 +252,8 @@ def test_an_outcome_reads_well(state: str, more: dict[str, Any], detail: str) ->
         "exit_code": None,
         "seconds": None,
         "secrets": [],
+        "pruned": [],
+        "unchanged": 0,
         **more,
     }
     assert outcome_detail(outcome) == detail

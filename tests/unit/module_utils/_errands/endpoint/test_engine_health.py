@@ -20,6 +20,13 @@ class Clock:
         return self.seconds
 
 
+def working_health() -> EngineHealth:
+    """The health of an engine with seven errands and a lease."""
+    health = EngineHealth()
+    health.follow(lambda: 7, lambda: 30.0)
+    return health
+
+
 def test_an_engine_whose_loop_does_not_turn_is_dead() -> None:
     clock = Clock()
     health = EngineHealth(clock)
@@ -46,7 +53,7 @@ def test_an_engine_whose_loop_does_not_turn_is_dead() -> None:
 def test_an_engine_is_ready_if_it_works_or_can_take_over(
     state: str, text: str, is_ready: bool, shown: str
 ) -> None:
-    health = EngineHealth()
+    health = working_health()
     assert health.readiness() == (False, "starting")
     health.note(state, text)
     assert health.readiness()[0] is is_ready
@@ -54,7 +61,7 @@ def test_an_engine_is_ready_if_it_works_or_can_take_over(
 
 
 def test_reports_about_errands_change_nothing() -> None:
-    health = EngineHealth()
+    health = working_health()
     health.note("watching", "7 errands")
     health.note("failed", "Errand shop/app: no")
     health.note("retrying", "watch Jobs: gone")
@@ -62,10 +69,22 @@ def test_reports_about_errands_change_nothing() -> None:
 
 
 def test_an_engine_that_does_not_watch_a_kind_is_not_ready() -> None:
-    health = EngineHealth()
+    health = working_health()
     health.note("watching", "7 errands")
     health.note_watches(["v1 Pod"])
     assert health.readiness() == (False, "these are not watched at the moment: v1 Pod")
     assert health.failing_watches == 1
     health.note_watches([])
     assert health.readiness()[0]
+
+
+def test_a_working_engine_shows_the_errands_of_now_and_is_not_ready_once_its_lease_has_expired() -> None:
+    errands, left = [7, 9], [0.5, 0.5, -12.0]
+    health = EngineHealth()
+    health.note("watching", "7 errands")
+    health.follow(lambda: errands.pop(0), lambda: left.pop(0))
+    assert health.readiness() == (True, "watching: 7 errands")
+    assert health.readiness() == (True, "watching: 9 errands")
+    is_ready, text = health.readiness()
+    assert not is_ready
+    assert text.startswith("its lease expired 12 s ago")

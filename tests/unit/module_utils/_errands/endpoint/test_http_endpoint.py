@@ -42,12 +42,14 @@ def test_another_address_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", ""])
 def test_requests_are_answered_until_the_end(host: str) -> None:
-    answers: list[Answer] = [(HTTPStatus.OK, "fine"), (HTTPStatus.SERVICE_UNAVAILABLE, "the reason")]
+    unready = (HTTPStatus.SERVICE_UNAVAILABLE, "the reason")
+    answers: list[Answer] = [(HTTPStatus.OK, "fine"), unready, unready]
     port = ports.free(1)[0]
     address = f"127.0.0.1:{port}"
     with http_endpoint(f"{host}:{port}", {"/readyz": lambda: answers.pop(0)}):
         assert http_answer(address, "/readyz") == (200, "fine\n")
         assert http_answer(address, "/readyz?verbose") == (503, "the reason\n")
+        assert http_answer(address, "/readyz", "HEAD") == (503, "")
         assert http_answer(address, "/etc/passwd") == (404, "use one of /readyz\n")
         assert http_answer(address, "/readyz", "POST")[0] == 501
     with pytest.raises(urllib.error.URLError):

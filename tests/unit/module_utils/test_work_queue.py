@@ -11,8 +11,8 @@ import time
 from collections import Counter
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import work_queue as module
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.work_queue import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils import _work_queue as module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._work_queue import (
     FIRST_DELAY,
     LONGEST_DELAY,
     WorkQueue,
@@ -228,7 +228,7 @@ def test_nothing_is_lost_and_nothing_is_worked_on_by_two(monkeypatch: pytest.Mon
 
 
 def test_slow_items_share_a_worker_and_others_pass_them() -> None:
-    queue: WorkQueue[str] = WorkQueue(is_slow=lambda item: item.startswith("slow"))
+    queue: WorkQueue[str] = WorkQueue(slow_group=lambda item: "slow" if item.startswith("slow") else None)
     for item in ("slow-1", "slow-2", "quick-1", "slow-3", "quick-2"):
         queue.add(item)
     assert [queue.take() for _one in range(3)] == ["slow-1", "quick-1", "quick-2"]
@@ -241,9 +241,25 @@ def test_slow_items_share_a_worker_and_others_pass_them() -> None:
     assert queue.take() == "slow-3"
 
 
+def test_groups_of_slow_items_take_turns() -> None:
+    queue: WorkQueue[str] = WorkQueue(slow_group=lambda item: item[0])
+    for item in ("a1", "a2", "a3", "b1", "c1"):
+        queue.add(item)
+    taken = []
+    for _one in range(7):
+        item = queue.take()
+        assert item
+        taken.append(item)
+        queue.done(item)
+        if item == "b1":
+            queue.add("b2")
+            queue.add("d1")
+    assert taken == ["a1", "b1", "c1", "d1", "a2", "b2", "a3"]
+
+
 def test_a_worker_that_waits_gets_the_next_slow_item_once_the_one_before_is_done() -> None:
     slow = {"a"}
-    queue: WorkQueue[str] = WorkQueue(is_slow=lambda item: item in slow)
+    queue: WorkQueue[str] = WorkQueue(slow_group=lambda item: item if item in slow else None)
     for item in "ab":
         queue.add(item)
     assert queue.take() == "a"

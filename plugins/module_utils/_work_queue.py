@@ -27,17 +27,19 @@ class WorkQueue(Generic[Item]):
 
     Args:
         clock: seconds that only grow; for tests.
-        is_slow: whether an item may hold a worker for long. All of these share one worker.
+        slow_group: the group of an item that may hold a worker for long; None for others. All slow items
+            share one worker, which their groups take in turns.
     """
 
     def __init__(
         self,
         clock: Callable[[], float] = time.monotonic,
         *,
-        is_slow: Callable[[Item], bool] = lambda _item: False,
+        slow_group: Callable[[Item], Hashable | None] = lambda _item: None,
     ) -> None:
         self._clock = clock
-        self._is_slow = is_slow
+        self._slow_group = slow_group
+        self._turns: dict[Hashable, int] = {}
         self._changed = threading.Condition()
         self._ready: OrderedDict[Item, None] = OrderedDict()
         self._taken: dict[Item, float] = {}
@@ -87,6 +89,8 @@ class WorkQueue(Generic[Item]):
                 if (item := self._next()) is not None:
                     del self._ready[item]
                     self._taken[item] = self._clock()
+                    if (group := self._slow_group(item)) is not None:
+                        self._turns[group] = next(self._numbers)
                     return item
                 self._changed.wait(self._later[0][0] - self._clock() if self._later else None)
             return None
@@ -112,9 +116,13 @@ class WorkQueue(Generic[Item]):
             self._changed.notify_all()
 
     def _next(self) -> Item | None:
-        """The first item that a worker may take."""
-        is_slow_taken = any(map(self._is_slow, self._taken))
-        return next((one for one in self._ready if not (is_slow_taken and self._is_slow(one))), None)
+        """The first item that a worker may take; if it is slow, the first of the group whose turn it is."""
+        is_slow_taken = any(self._slow_group(one) is not None for one in self._taken)
+        first = next((one for one in self._ready if not is_slow_taken or self._slow_group(one) is None), None)
+        if first is None or self._slow_group(first) is None:
+            return first
+        slow = [one for one in self._ready if self._slow_group(one) is not None]
+        return min(slow, key=lambda one: self._turns.get(self._slow_group(one), -1), default=first)
 
     def _add(self, item: Item) -> None:
         self._due.pop(item, None)

@@ -1,0 +1,7 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The versions of Secrets that outputs become: whose they are, and which old ones a run deletes.
+
+Public modules: `errand_users`, `output_versions`.
+"""
