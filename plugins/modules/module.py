@@ -22,13 +22,15 @@ description:
     deleted it.
   - The cluster has a record of each module, a C(Module) of C(lifecycle.kyma-project.io). Wait for a module
     with C(kubectl wait --for=condition=Ready modules.lifecycle.kyma-project.io/NAME).
-  - A module that is refused, blocked or fails never stops the others. The task fails at its end, and names
-    each of them.
+  - A module that is refused, blocked or fails never stops the others, but a refused one stops all removals of
+    the task. The task fails at its end, and names each of them.
+  - A module that the C(Kyma) resource C(kyma-system/default) names is refused, as Kyma's lifecycle manager
+    manages it.
   - If there is something to do, the task is a run, with a record and the lease of the cluster.
   - The usual options are O(name), O(version), O(state), O(configuration), O(needs), O(modules), O(channel),
     O(catalog), O(wait) and O(timeout). All other options are for experts.
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.connection
   - kyma.lifecycle.module_catalog
   - kyma.lifecycle.limits
   - kyma.lifecycle.migrations
@@ -44,6 +46,8 @@ options:
   name:
     description:
       - The module to manage. O(modules) is for several.
+      - V(*) with O(state=absent) means all managed modules, mandatory ones included. Each is removed by the
+        policy in its record.
     type: str
   version:
     description:
@@ -191,6 +195,8 @@ options:
       - Whether O(modules) is the whole list. Managed modules that it does not name are removed by the policy
         in their record, and mandatory modules of the catalog are installed.
       - Modules that are unmanaged, or were never managed, are left alone.
+      - If an entry of the list is refused, nothing is removed, because the name in it may be misspelt.
+      - A mandatory module of the catalog can't be V(absent) or V(unmanaged).
     type: bool
     default: false
   allow_empty:

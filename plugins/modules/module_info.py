@@ -15,7 +15,7 @@ description:
   - Shows which modules a cluster has, in which version and state, and what the catalog offers.
   - It reads only.
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.connection
   - kyma.lifecycle.module_catalog
   - kyma.lifecycle.limits
   - kyma.lifecycle.attributes

@@ -99,8 +99,12 @@ class User(Deployer):
         return read_module_records(self.cluster)["nats"]
 
 
-def user(*migrations: type[Migration], cluster: MemoryCluster | None = None) -> User:
-    materials = ModuleMaterialsOfTest(release("2.9", {}), migrations)
+def user(
+    *migrations: type[Migration],
+    cluster: MemoryCluster | None = None,
+    catalog: Mapping[str, Any] | None = None,
+) -> User:
+    materials = ModuleMaterialsOfTest(release("2.9", {}), migrations, catalog=catalog or CATALOG)
     return User(cluster or healthy_cluster(), materials)
 
 

@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_materials import (
+    NO_MODULE_MATERIALS,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
@@ -17,7 +20,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.conne
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import RetryPolicy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
-from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import module, module_info
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, module, module_info
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import validate
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.materials import ControllerMaterials
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._modules.module_sources import ModuleSources
@@ -136,6 +139,15 @@ class ModuleDriver:
             module.DEFINITION, {"modules": listed, **options}, check=check, before=before, cancelled=cancelled
         )
 
+    def delete_all(self, *, check: bool = False) -> Managed:
+        """Delete all managed modules, as ``tasks_from: delete`` of the role does."""
+        return self._call(module.DEFINITION, {"name": "*", "state": "absent"}, check=check)
+
+    def delete_kyma(self, *, check: bool = False) -> Managed:
+        """Delete everything, as the playbook does."""
+        options = {"names": ["*"], "state": "absent", "catalog": None, "catalog_cache": None}
+        return self._call(component.DEFINITION, options, check=check)
+
     def info(self, *names: str, **options: Any) -> Managed:
         """Call the task ``module_info``."""
         return self._call(module_info.DEFINITION, {"names": list(names), **options})
@@ -157,6 +169,7 @@ class ModuleDriver:
             **self.options,
             **options,
         }
+        given = {name: value for name, value in given.items() if value is not None}
         arguments = validate(definition, given, "module")
         assert not arguments.problem, arguments.problem
         opened: list[LiveCluster] = []
@@ -168,11 +181,12 @@ class ModuleDriver:
             recorders.append(_Recorder(opened[-1], before))
             return recorders[-1]
 
+        sources = ModuleSources(arguments.params) if definition.needs_modules else NO_MODULE_MATERIALS
         progress: list[str] = []
         result = call_task_function(
             definition,
             arguments.params,
-            materials=ControllerMaterials(None, modules=ModuleSources(arguments.params)),
+            materials=ControllerMaterials(None, modules=sources),
             progress=lambda name, state, detail="", _step=None: progress.append(
                 f"{name}: {state} {detail}".rstrip()
             ),

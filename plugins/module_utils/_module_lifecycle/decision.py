@@ -50,7 +50,8 @@ class ModuleFacts:
         running_problem: why the version of an existing manager is not known, in a sentence.
         is_older: whether the target is older than the version that counts; None if they can't be compared.
         is_same: whether both are the same version.
-        other_owner: another tool that manages the module, in words; mostly empty.
+        other_owner: why another tool manages the module, and what to do, in words; mostly empty.
+        is_mandatory: whether the cluster has to have it.
         restriction: why the module is not for this cluster; mostly empty.
         window: the next maintenance window if the upgrade has to wait for it; else empty.
         ignoring_deletes: whether the policy ``ignore`` deletes the module once no resource of its kinds
@@ -70,6 +71,7 @@ class ModuleFacts:
     is_older: bool | None = False
     is_same: bool = False
     other_owner: str = ""
+    is_mandatory: bool = False
     restriction: str = ""
     window: str = ""
     ignoring_deletes: bool = False
@@ -98,8 +100,16 @@ class ModuleDecision:
 
 def decide(facts: ModuleFacts) -> ModuleDecision:
     """What happens to a module."""
-    if facts.other_owner:
-        return ModuleDecision(LEAVE, GIVEN_UP, facts.other_owner)
+    is_given_up = facts.desired_state == UNMANAGED and facts.record is not None
+    if facts.other_owner and not is_given_up:
+        return ModuleDecision(REFUSE, ERROR, facts.other_owner)
+    if facts.is_mandatory and facts.desired_state in (ABSENT, UNMANAGED):
+        return ModuleDecision(
+            REFUSE,
+            ERROR,
+            f"module {facts.name}: it is mandatory in the catalog, so it can't be {facts.desired_state}."
+            " Remove the entry, or first remove the module from the catalog",
+        )
     if facts.record is not None and facts.record.is_skipped and facts.desired_state in (MANAGED, UNMANAGED):
         return ModuleDecision(
             LEAVE,
@@ -170,6 +180,9 @@ def _decide_unmanaged(facts: ModuleFacts) -> ModuleDecision:
         return ModuleDecision(UNMANAGE, GIVEN_UP, takes_back=bool(record.deletion_since))
     if record is not None:
         return ModuleDecision(LEAVE, GIVEN_UP)
+    if facts.target_problem and not facts.is_running:
+        # The name may be misspelt, and a whole list removes the module that is meant.
+        return ModuleDecision(REFUSE, ERROR, facts.target_problem)
     return ModuleDecision(LEAVE, INSTALLED if facts.is_running else NOT_INSTALLED)
 
 

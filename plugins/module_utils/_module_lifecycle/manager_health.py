@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a module is ready, by its manager, and whether its manager was scaled to zero. Pure.
+"""Whether a module is ready, by its manager, and whether that is scaled to zero or of another version. Pure.
 
 A module's state is that of its manager, or of its whole manifest if the template names none. The status of
 its configuration does not affect it.
@@ -9,13 +9,16 @@ its configuration does not affect it.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from .._cluster.cluster import Object, Ref
+from .._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
+from .._cluster.fields.field_owners import owners_of
 from .._objects.health.status import CURRENT, assess_health
 from .._objects.ownership.autoscaling import Target, is_scaled
 from .._text import first_of
+from .catalog.pod_templates import pod_template
+from .running_version import image_tag, label_versions, manager_images
 
 
 class ManagerHealth(NamedTuple):
@@ -94,3 +97,62 @@ def _replicas(obj: Object) -> int:
     spec = obj.get("spec")
     replicas = spec.get("replicas") if isinstance(spec, dict) else None
     return replicas if isinstance(replicas, int) else 1
+
+
+def version_problem(desired: Object, live: Object) -> str:
+    """Why an operator does not run what its manifest says, in a sentence; empty if it does.
+
+    Args:
+        desired: the operator in the manifest.
+        live: the operator after the apply.
+    """
+    difference = _difference(desired, live)
+    if not difference:
+        return ""
+    holders = _holders_of_image(live)
+    reason = "something changes it with each write"
+    if holders:
+        reason = f"{' and '.join(holders)} {'holds' if len(holders) == 1 else 'hold'} its image"
+    return (
+        f"{ref_of(live)} runs {difference}: {reason}. Release the field there, or take all fields of others"
+        " with force_conflicts=true (kyma_force_conflicts)"
+    )
+
+
+def _difference(desired: Object, live: Object) -> str:
+    """The version that runs, and the wanted one; empty if they are equal, or nothing can be compared.
+
+    Registries in images can be rewritten, so tags and digests are compared, and labels if there are neither.
+    """
+    images = [_pair(_tags, desired, live), _pair(_digests, desired, live)]
+    comparable = list(filter(all, images)) or [_pair(_labels, desired, live)]
+    for expected, actual in comparable:
+        if expected and actual and not expected <= actual:
+            return f"{', '.join(sorted(actual))}, not {', '.join(sorted(expected))}"
+    return ""
+
+
+def _pair(
+    texts_of: Callable[[Object], Iterable[str]], desired: Object, live: Object
+) -> tuple[frozenset[str], frozenset[str]]:
+    return frozenset(texts_of(desired)), frozenset(texts_of(live))
+
+
+def _labels(obj: Object) -> Iterable[str]:
+    return label_versions([obj]).values()
+
+
+def _tags(obj: Object) -> Iterable[str]:
+    return filter(None, map(image_tag, manager_images(obj)))
+
+
+def _digests(obj: Object) -> Iterable[str]:
+    return filter(None, (image.partition("@")[2] for image in manager_images(obj)))
+
+
+def _holders_of_image(live: Object) -> list[str]:
+    """The other field managers of images in the operator's pods."""
+    containers = (pod_template(live).get("spec") or {}).get("containers") or ()
+    path = ("f:spec", "f:template", "f:spec", "f:containers")
+    owners = (owner for one in containers for owner in owners_of(live, *path, one, "f:image"))
+    return sorted({str(owner.get("manager")) for owner in owners} - {FIELD_MANAGER})

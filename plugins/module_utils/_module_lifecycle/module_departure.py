@@ -198,7 +198,7 @@ class ModuleDeparture:
     def _delete_own(self, own: Sequence[Object]) -> None:
         """Request deletion of the default configuration, then manifest instances, then users' resources."""
         for obj in sorted(own, key=lambda one: (not self._is_default(one), not self._is_instance(one))):
-            if not obj["metadata"].get("deletionTimestamp"):
+            if not (obj["metadata"].get("deletionTimestamp") or self._terms.out_of_grace()):
                 self._delete(obj)
 
     def _delete(self, obj: Object) -> None:

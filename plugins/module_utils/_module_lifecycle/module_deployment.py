@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .._cluster.cluster import Object, ref_of
+from .._cluster.cluster import Object, address_of, ref_of
 from .._cluster.errors import Conflict, NotFound
 from .._cluster.kinds import CRD_KIND
 from .._components.component_context import ComponentContext, ContentSource, KnownState, PhaseMigrations
@@ -27,10 +27,11 @@ from .._errors import LifecycleError
 from .._objects.inventory.inventory import MODULE, Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry, entries_without
 from .._progress import Step
-from .._runs.outcomes import SUCCEEDED, ComponentOutcome, removal_outcome
+from .._runs.outcomes import FAILED, SUCCEEDED, ComponentOutcome, removal_outcome
 from .._runs.records.inventories import read_inventories
 from ..migration import Component, Phase
 from .decision import INSTALL, UPGRADE
+from .manager_health import version_problem
 from .module_removals import KEPT_KINDS, old_managers
 from .planned_module import PlannedModule
 from .work_terms import WorkTerms
@@ -82,7 +83,15 @@ class ModuleDeployment:
         if outcome.state == SUCCEEDED and outcome.wide:
             ended = narrow_component(context, component, outcome.wide)
             outcome = replace(outcome, state=ended.state, error=ended.error)
+        if outcome.state == SUCCEEDED and (problem := self.version_problem()):
+            outcome = replace(outcome, state=FAILED, error=problem)
         return self._prune(outcome) if outcome.state == SUCCEEDED else outcome
+
+    def version_problem(self) -> str:
+        """Why the operator does not run the applied version, in a sentence; empty if it does."""
+        desired = self.planned.desired_manager
+        live = self.terms.cluster.get(*address_of(desired)) if desired else None
+        return version_problem(desired, live) if desired and live else ""
 
     def _scale_back(self) -> None:
         """Scale a manager back that was scaled to zero; the apply that follows takes the field over."""

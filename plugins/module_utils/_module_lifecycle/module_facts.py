@@ -12,8 +12,9 @@ from typing import NamedTuple
 from .._cluster.cluster import Object, Ref, ref_of
 from .._objects.inventory.inventory import entries_of
 from .._objects.inventory.inventory_entry import is_as_recorded
-from .._runs.records.modules import ABSENT, CREATE_AND_DELETE, MANAGED, ModuleRecord
-from .catalog.catalog import CatalogError, CatalogModule
+from .._runs.records.modules import ABSENT, CREATE_AND_DELETE, MANAGED, UNMANAGED, ModuleRecord
+from ._klm.kyma_resource import explain_entry, explain_mark, explain_offer
+from .catalog.catalog import CatalogError
 from .catalog.module_version import ModuleVersion
 from .catalog.semantic_version import is_downgrade, parse_version
 from .decision import ModuleFacts
@@ -47,13 +48,18 @@ class ModuleOutlook(NamedTuple):
     running: RunningVersion
     managers: tuple[LiveManager, ...] = ()
 
+    @property
+    def is_as_left(self) -> bool:
+        """Whether its managers exist, and are unchanged since a run recorded them."""
+        return bool(self.managers) and all(one.is_as_left for one in self.managers)
+
 
 def considered_names(request: ModulesRequest, observed: ObservedModules) -> tuple[str, ...]:
     """The modules to decide on: those of the list, and for a whole list mandatory and managed ones."""
     named = tuple(one.name for one in request.modules)
     if not request.is_whole_list:
         return named
-    mandatory = (name for name, module in observed.catalog.modules.items() if module.mandatory)
+    mandatory = (name for name in observed.catalog.modules if _is_mandatory(name, request, observed))
     recorded = (name for name, record in observed.records.items() if record.is_managed)
     return tuple(dict.fromkeys((*named, *mandatory, *recorded)))
 
@@ -79,7 +85,7 @@ def gather_facts(
     module_request = request.find(name)
     record = observed.records.get(name)
     module = observed.catalog.modules.get(name)
-    desired_state = _desired_state(module_request, record, module)
+    desired_state = _desired_state(name, module_request, request, observed)
     target, problem = _target(name, desired_state, module_request, record, observed)
     managers = observed.managers.get(name, ())
     evidence = gather_evidence(name, module_request, observed, managers, existing_objects, target)
@@ -101,7 +107,13 @@ def gather_facts(
         is_older=is_older,
         is_same=bool(target)
         and parse_version(running.version) == parse_version(target.version if target else ""),
-        other_owner="" if request.policy.takeover else _other_owner(name, running.klm_object),
+        other_owner=_other_owner(
+            name,
+            observed.klm.named.get(name, ""),
+            None if request.policy.takeover else running.klm_object,
+            is_ours=record is not None and record.is_managed,
+        ),
+        is_mandatory=_is_mandatory(name, request, observed),
         restriction=module.explain_restriction(target, request.labels) if module and target else "",
         window=_window(target, windows, request, now),
         ignoring_deletes=request.ignore_removes_operator,
@@ -109,18 +121,27 @@ def gather_facts(
     return ModuleOutlook(facts, target, running, tuple(evidence.managers))
 
 
+def _is_mandatory(name: str, request: ModulesRequest, observed: ObservedModules) -> bool:
+    """Whether the cluster has to have a module: the catalog says so, and not everything is deleted."""
+    module = observed.catalog.modules.get(name)
+    return bool(module and module.mandatory) and not request.removes_all
+
+
 def _desired_state(
-    module_request: ModuleRequest | None, record: ModuleRecord | None, module: CatalogModule | None
+    name: str, module_request: ModuleRequest | None, request: ModulesRequest, observed: ObservedModules
 ) -> str:
     if module_request is not None:
         return module_request.state
-    if module is not None and module.mandatory:
+    if _is_mandatory(name, request, observed):
         return MANAGED
+    record, catalog = observed.records.get(name), observed.catalog
     if record is None or not record.is_managed:
         return ""
-    # A catalog without a mandatory module may be incomplete.
-    is_unknown = record.is_mandatory and module is None and not record.deletion_since
-    return "" if is_unknown else ABSENT
+    # An empty or faulty catalog does not prove that a module is no longer mandatory.
+    is_unknown = (
+        record.is_mandatory and not record.deletion_since and (catalog.problems or not catalog.modules)
+    )
+    return "" if is_unknown and not request.removes_all else ABSENT
 
 
 def _target(
@@ -131,7 +152,8 @@ def _target(
     observed: ObservedModules,
 ) -> tuple[ModuleVersion | None, str]:
     """The desired version, or why there is none."""
-    if desired_state not in (MANAGED, ABSENT):
+    is_unknown = desired_state == UNMANAGED and name not in observed.catalog.modules
+    if desired_state not in (MANAGED, ABSENT) and not is_unknown:
         return None, ""
     channel, version = (module_request.channel, module_request.version) if module_request else ("", "")
     if not (channel or version) and record is not None:
@@ -139,7 +161,8 @@ def _target(
     try:
         return observed.catalog.choose(name, channel=channel, version=version), ""
     except CatalogError as error:
-        return None, str(error)
+        is_only_klms = name in observed.klm.offered and name not in observed.catalog.modules
+        return None, f"{error} {explain_offer()}" if is_only_klms else str(error)
 
 
 def gather_evidence(
@@ -181,13 +204,11 @@ def _is_older(running: str, target: ModuleVersion, observed: ObservedModules) ->
     return is_downgrade(running, target.version, channels)
 
 
-def _other_owner(name: str, klm_object: Ref | None) -> str:
-    if klm_object is None:
-        return ""
-    return (
-        f"{name} is managed by Kyma's lifecycle manager ({klm_object} has its mark), so it is left alone."
-        " Remove it from the Kyma resource with the policy Ignore first, or set takeover"
-    )
+def _other_owner(name: str, field: str, marked: Ref | None, *, is_ours: bool) -> str:
+    """Why KLM manages a module: a field of the Kyma resource names it, or an object has the mark."""
+    if field:
+        return explain_entry(name, field, is_ours=is_ours)
+    return explain_mark(name, marked) if marked else ""
 
 
 def _window(

@@ -16,26 +16,30 @@ from .._carrier.task import Task
 from .._cluster.cluster import Cluster, Object, Ref, ref_of
 from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND, is_crd
 from .._cluster.own_objects import own_object_problem
+from .._components.adoption_losses import loss_blockers, lossy_adoptions
 from .._components.component_context import KnownState, WorkContext
-from .._components.component_plan import ComponentPlan, with_later_changes
+from .._components.component_plan import Blocker, ComponentPlan, with_later_changes
 from .._components.desired_component import DesiredComponent, complete_manifest, with_own_kinds
 from .._components.migrations.migration_runner import MigrationRunner
 from .._components.migrations.rehearsal import MigrationRehearsal
 from .._components.provided_kinds import kind_of
-from .._components.rehearsed_work import RehearsedWork, refusal_blocker, with_recreation_advice
+from .._components.rehearsed_changes import RehearsedChanges
+from .._components.rehearsed_work import RehearsedWork, refusal_blocker, with_advice
 from .._components.selection import Origin
 from .._dry_run.dry_run_cluster import DryRunCluster
 from .._errors import LifecycleError
-from .._objects.apply.rehearsed_changes import RehearsedChanges
 from .._objects.health.watcher import Watcher
 from .._objects.inventory.inventory import MODULE, Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry, current_entry, intent_of
 from .._objects.inventory.live_objects import read_autoscaled, read_metadata, scope_of
+from .._objects.ownership.other_tools import by_manager, coexistence_problem, is_active
 from .._objects.prune.managed_kinds import kinds_defined_by
 from .._objects.prune.managed_resources import read_living
 from .._progress import no_progress
 from .._redaction import without_login, without_user
 from .._release.lazy_objects import LazyObjects
+from .._release.limits import limits_of
+from .._release.manifests import object_problem
 from .._release.model import Content
 from .._runs.records.modules import ERROR
 from ..migration import Phase
@@ -49,7 +53,7 @@ from .manager_health import needs_scaling_back, scaling_patch
 from .module_deployment import ModuleDeployment, module_migrations
 from .module_facts import ModuleOutlook
 from .module_outlooks import ModuleOutlooks
-from .module_removals import UnknownObjects, objects_of_others, refuse_unknown_manager
+from .module_removals import UnknownObjects, hold_removals, objects_of_others, refuse_unknown_manager
 from .module_request import ModuleRequest, ModulesRequest
 from .observed_modules import ObservedModules
 from .planned_module import ManagerScaling, PlannedModule
@@ -94,6 +98,8 @@ class ModulePlanner:
         windows = None if policy is None else parse_policy(policy, "maintenance_policy")
         self.outlooks = ModuleOutlooks(task.cluster, request, observed, windows, self._contained)
         self.overlay = DryRunCluster(task.cluster)
+        if request.policy.refuse_unknown_fields:
+            self.overlay.find_unknown_fields()
         self.changes = RehearsedChanges(self.overlay)
         # Deletions are rehearsed on the other overlay. There the operators are as they are now.
         upkeep = DryRunCluster(task.cluster)
@@ -109,7 +115,7 @@ class ModulePlanner:
             LifecycleError: the cluster does not answer.
         """
         outlooks = self.outlooks.read()
-        planned = [] if self._missing else [self._plan(outlook) for outlook in outlooks]
+        planned = [] if self._missing else hold_removals([self._plan(outlook) for outlook in outlooks])
         if self._missing:
             raise MissingManifests(list(dict.fromkeys(self._missing)))
         return planned
@@ -210,11 +216,15 @@ class ModulePlanner:
         blockers = work.migration_blockers(Phase.PRE)
         blockers += [refusal_blocker(component.name, refusal) for refusal in work.applied.refused]
         blockers += [*work.migration_blockers(Phase.POST), *work.narrow()]
-        blockers = with_recreation_advice(blockers, self._request.policy)
-        [compared] = with_later_changes([work.plan(applied)], changes.take(), component.name)
+        own_plan = work.plan(applied)
+        blockers += self._loss_blockers(own_plan, work.known)
+        blockers = with_advice(blockers, self._request.policy)
+        [compared] = with_later_changes([own_plan], changes.take(), component.name)
         plan = self._without_own_deletions(planned, compared)
         problem = "; ".join(blocker.message for blocker in blockers)
         planned = replace(planned, plan=plan, wide=tuple(work.wide), problem=problem)
+        if planned.changes_objects or not (problem or planned.outlook.is_as_left):
+            planned = replace(planned, problem=deployment.version_problem())
         if planned.changes_objects:
             planned = replace(planned, removals=removals, problem="; ".join(deployment.problems))
         pruned = deployment.remove_dropped(self._dropped(planned, component.refs))
@@ -223,6 +233,15 @@ class ModulePlanner:
             # A run says itself what stays.
             planned = replace(planned, plan=replace(plan, warnings=(*plan.warnings, *notes)))
         return replace(planned, removals=(*planned.removals, *changes.take()))
+
+    def _loss_blockers(self, plan: ComponentPlan, known: Mapping[Ref, InventoryEntry]) -> list[Blocker]:
+        """Blockers for the values of their creators that adopted objects would lose."""
+        policy = self._request.policy
+        adoptions = lossy_adoptions(plan, known, policy)
+        managed = by_manager(one.object for one in adoptions)
+        alive = {one: refs for one, refs in managed.items() if is_active(self._task.cluster, one)}
+        blockers = [Blocker(plan.name, coexistence_problem(one, refs)) for one, refs in alive.items()]
+        return [*blockers, *loss_blockers(plan.name, adoptions, policy, alive)]
 
     def _work(self, deployment: ModuleDeployment) -> RehearsedWork:
         """The work on a module, rehearsed on an overlay."""
@@ -281,7 +300,7 @@ class ModulePlanner:
         scope = with_own_kinds(scope_of(self.overlay), [Content(component.objects)])
         complete = complete_manifest(desired, component.namespace, scope)
         ref = ref_of(complete)
-        if problem := own_object_problem(ref):
+        if problem := object_problem(complete) or own_object_problem(ref):
             problem = f"its configuration is refused: {problem}. Correct the template, or set configuration"
             return replace(planned, problem="; ".join(filter(None, (planned.problem, problem))))
         is_adopted = decision.action == ADOPT and not creation
@@ -331,7 +350,8 @@ class ModulePlanner:
             )
         if link not in self._manifests:
             text = self._task.materials.modules.manifest(link)
-            self._manifests[link] = read_manifest(text, without_login(link), namespace_of(version))
+            most = limits_of(self._task.params).objects
+            self._manifests[link] = read_manifest(text, without_login(link), namespace_of(version), most)
         manifest = self._manifests[link]
         known = before.refs if before else frozenset[Ref]()
         own = {ref.name for ref in known if ref[:2] == NAMESPACE_KIND}

@@ -11,7 +11,7 @@ from .._cluster.cluster import Cluster, ref_of
 from .._runs.records.modules import MANAGED, KnownObject, ModuleRecord
 from .decision import LOOKED_AFTER
 from .planned_module import PlannedModule
-from .running_version import main_workload, manager_image
+from .running_version import manager_image
 
 
 def desired_record(record: ModuleRecord, planned: PlannedModule) -> ModuleRecord:
@@ -53,12 +53,11 @@ def with_deployment_begun(record: ModuleRecord, planned: PlannedModule) -> Modul
     """
     if not planned.changes_objects or planned.version is None or planned.component is None:
         return record
-    known = _desired_manager(record, planned)
-    images = (manager_image(obj) for obj in planned.component.objects if known and ref_of(obj) == known.ref)
+    manager = planned.desired_manager
     return replace(
         recorded_as_running(record, planned),
         deploying_version=planned.version.version,
-        deploying_image=next(images, ""),
+        deploying_image=manager_image(manager) if manager else "",
     )
 
 
@@ -91,5 +90,5 @@ def _desired_manager(record: ModuleRecord, planned: PlannedModule) -> KnownObjec
         return KnownObject(planned.version.manager.api_version, planned.version.manager.ref)
     if planned.component is None or not (planned.changes_objects or planned.is_adopted_as_it_is):
         return record.manager
-    workload = main_workload(planned.component.objects)
+    workload = planned.desired_manager
     return KnownObject(workload["apiVersion"], ref_of(workload)) if workload else None

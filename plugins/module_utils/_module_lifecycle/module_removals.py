@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from .._cluster.cluster import Object, Ref, ref_of
 from .._cluster.fields.written_by import is_written_by
@@ -13,8 +13,9 @@ from .._errors import LifecycleError
 from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.prune.contained_objects import MOST_NAMED
+from .._runs.records.modules import ABSENT
 from .._text import short_list
-from .decision import UPGRADE
+from .decision import DELETE, LEAVE, REFUSE, UNMANAGE, UPGRADE, ModuleDecision
 from .module_facts import ModuleOutlook
 from .planned_module import PlannedModule
 from .running_version import WORKLOADS
@@ -41,6 +42,24 @@ def old_managers(
             meta = manager.object["metadata"]
             entries.setdefault(running, InventoryEntry(manager.object["apiVersion"], running, meta["uid"]))
     return [entry for ref, entry in entries.items() if ref not in refs]
+
+
+def hold_removals(planned: Sequence[PlannedModule]) -> list[PlannedModule]:
+    """The plan, without removals if an entry of the user's list is refused: its name can be misspelt."""
+    refused = [one.name for one in planned if one.request and one.decision.action == REFUSE]
+    reason = (
+        f"it is not removed, because the list has refused entries: {', '.join(refused)}. Correct them first"
+    )
+
+    def held(one: PlannedModule) -> PlannedModule:
+        facts = one.outlook.facts
+        is_removal = facts.desired_state == ABSENT and one.decision.action in (DELETE, UNMANAGE)
+        if not refused or not is_removal:
+            return one
+        decision = ModuleDecision(LEAVE, facts.record.status.state if facts.record else "", reason)
+        return PlannedModule(one.outlook, decision, one.request, before=one.before)
+
+    return list(map(held, planned))
 
 
 class UnknownObjects(LifecycleError):

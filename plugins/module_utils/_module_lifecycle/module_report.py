@@ -100,7 +100,7 @@ def _state(cluster: Cluster, outlook: ModuleOutlook, observed: ObservedModules) 
     record = outlook.facts.record
     if record is None:
         state = INSTALLED if outlook.facts.is_running else NOT_INSTALLED
-        return state, outlook.facts.running_problem
+        return state, outlook.facts.other_owner or outlook.facts.running_problem
     if record.status.state != READY:
         return record.status.state, record.status.message
     before = observed.inventories.get(outlook.facts.name)

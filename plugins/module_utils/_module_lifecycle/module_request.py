@@ -55,6 +55,7 @@ class ModulesRequest(WorkOptions):
     Attributes:
         modules: the request for each.
         is_whole_list: whether other managed modules are removed, and mandatory ones added.
+        removes_all: whether mandatory modules are removed, too.
         reads_cluster_catalog: whether the cluster's own ModuleTemplates belong to the catalog.
         labels: of the cluster, which decide about beta and restricted modules and maintenance windows.
         maintenance_policy: when upgrades that require downtime may happen; None for at any time.
@@ -68,6 +69,7 @@ class ModulesRequest(WorkOptions):
 
     modules: tuple[ModuleRequest, ...]
     is_whole_list: bool = False
+    removes_all: bool = False
     reads_cluster_catalog: bool = False
     labels: Mapping[str, Any] = field(default_factory=dict)
     maintenance_policy: Mapping[str, Any] | None = None

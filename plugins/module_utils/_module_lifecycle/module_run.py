@@ -33,6 +33,7 @@ from .._runs.records.record_schema import MODULES
 from .._runs.records.runs import new_run_name, read_run
 from .._runs.task_run import TaskRun
 from .._threads import map_in_threads
+from ._klm.kyma_resource import taking_from_klm
 from .catalog.documents import SourcedDocument
 from .decision import DELETE, INSTALL, LOOKED_AFTER, UNMANAGE, UPGRADE
 from .module_health import explain_skipped, module_health
@@ -56,6 +57,7 @@ def manage_modules(task: Task, request: ModulesRequest, kinds: RecordKinds) -> R
     problems = request_problems(request.modules)
     if problems:
         raise LifecycleError("\n".join(problems))
+    request = replace(request, policy=taking_from_klm(request.policy))
     name = new_run_name()
     runs: list[_ModuleRun] = []
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from .._batch import Batch
 from .._cluster.cluster import Object, ref_of
 from .._cluster.errors import ClusterError
 from .._components.component_inventory import with_deployed_as
@@ -247,10 +248,12 @@ class ModuleWork:
         lift(terms.cluster, name)
         self._record = self._with_configuration_taken_back(self._record)
         if inventory is not None:
-            errors = hand_over(terms.cluster, [*inventory.entries, *self._created_configuration()])
+            batch = Batch(name, "giving up", progress=terms.progress, cancelled=terms.out_of_grace)
+            errors = hand_over(terms.cluster, [*inventory.entries, *self._created_configuration()], batch)
             if errors:
                 reasons = "; ".join(map(str, errors[:MOST_REASONS]))
                 raise LifecycleError(f"{len(errors)} objects could not be given up: {reasons}")
+            batch.require_all()
             delete_inventory(terms.cluster, inventory)
         self._record = replace(
             self._record,

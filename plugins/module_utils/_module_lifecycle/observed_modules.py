@@ -20,6 +20,7 @@ from .._runs.records.installation import Installation, read_installation
 from .._runs.records.inventories import read_all_inventories
 from .._runs.records.modules import ModuleRecord, read_module_records
 from .._threads import call_in_threads, map_in_threads
+from ._klm.kyma_resource import KlmModules, has_klm_label, modules_of, read_klm_modules
 from .catalog.catalog import Catalog, SourcedDocument, read_catalog
 from .catalog.documents import API_VERSION, RELEASE_META, TEMPLATE
 from .running_version import LABELLED_KINDS, MODULE_LABEL, WORKLOADS, LiveManager
@@ -38,6 +39,7 @@ class ObservedModules:
         others: inventories of owners of other kinds.
         records: of modules, by name.
         catalog: the modules that can be installed.
+        klm: the modules of Kyma's lifecycle manager.
         live: the metadata of the objects in the inventories.
         managers: the existing managers of each requested module.
     """
@@ -47,6 +49,7 @@ class ObservedModules:
     others: tuple[Inventory, ...]
     records: Mapping[str, ModuleRecord]
     catalog: Catalog
+    klm: KlmModules
     live: Mapping[Ref, Object]
     managers: Mapping[str, tuple[LiveManager, ...]]
 
@@ -67,17 +70,18 @@ def observe_modules(
         names: the modules that the user names; None for all of the catalog. Those with a record are read too.
 
     Raises:
-        ClusterError: something can't be read, so that no decision is possible.
+        LifecycleError: something can't be read, so that no decision is possible.
     """
     own_documents = partial(_cluster_documents, cluster) if reads_cluster_catalog else list[SourcedDocument]
-    installation, inventories, records, own, labelled = call_in_threads(
+    installation, inventories, records, own, labelled, named = call_in_threads(
         lambda: read_installation(cluster),
         lambda: read_all_inventories(cluster),
         lambda: read_module_records(cluster),
         own_documents,
         lambda: _labelled_managers(cluster),
+        lambda: read_klm_modules(cluster),
     )
-    catalog = read_catalog([*documents, *own])
+    catalog = read_catalog([*documents, *(one for one in own if not has_klm_label(one.document))])
     modules = inventories_of(inventories, MODULE)
     if names is None:
         names = catalog.modules
@@ -89,7 +93,8 @@ def observe_modules(
     live = _read_convertible(cluster, [*modules.values(), _as_inventory(candidates)])
     managers = _live_managers(cluster, candidates, _settled(modules, records), live, labelled)
     others = tuple(one for one in inventories if one.owner_kind != MODULE)
-    return ObservedModules(installation, modules, others, records, catalog, live, managers)
+    klm = KlmModules(named, modules_of(one for one in own if has_klm_label(one.document)))
+    return ObservedModules(installation, modules, others, records, catalog, klm, live, managers)
 
 
 def read_managers(cluster: Cluster, observed: ObservedModules, name: str) -> tuple[LiveManager, ...]:

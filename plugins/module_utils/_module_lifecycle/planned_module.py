@@ -19,6 +19,7 @@ from .catalog.module_version import ModuleVersion
 from .decision import ADOPT, DELETE, ModuleDecision
 from .module_facts import ModuleOutlook
 from .module_request import ModuleRequest
+from .running_version import main_workload
 
 
 class ManagerScaling(NamedTuple):
@@ -87,6 +88,15 @@ class PlannedModule:
         if self.decision.action in (ADOPT, DELETE):
             return bool(self.plan.changes)
         return self.plan.takes_part
+
+    @property
+    def desired_manager(self) -> Object | None:
+        """The operator in the manifest: that of the template, else the main workload; None without one."""
+        objects = self.component.objects if self.component else ()
+        named = self.version.manager if self.version else None
+        if named is None:
+            return main_workload(objects)
+        return next((obj for obj in objects if ref_of(obj) == named.ref), None)
 
     @property
     def is_adopted_as_it_is(self) -> bool:

@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
-from .._cluster.fields.field_owners import entries_of, owners_of
+from .._cluster.fields.field_owners import owners_of
 from .._cluster.fields.written_by import is_written_by
 from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND
 from .._errors import MOST_REASONS
 from .._runs.records.modules import ModuleRecord
+from ._klm.kyma_resource import KLM_LABEL, has_klm_label
 from .catalog.pod_templates import pod_template
 from .catalog.semantic_version import SemanticVersion, parse_version
 
@@ -30,9 +31,6 @@ WORKLOADS = frozenset({("apps", "Deployment"), ("apps", "StatefulSet"), ("apps",
 """Kinds of operators."""
 SHARED_KINDS = frozenset({NAMESPACE_KIND, ("", "ServiceAccount")})
 """Kinds that prove neither that a module is installed nor who manages it."""
-KLM_LABEL = ("operator.kyma-project.io/managed-by", "kyma")
-KLM_APPLIER = "declarative.kyma-project.io/applier"
-"""The marks of Kyma's own lifecycle manager on its objects: a label, and its field manager."""
 VERSION_LABEL = "app.kubernetes.io/version"
 DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 MANAGER_CONTAINER = "manager"
@@ -114,7 +112,7 @@ class RunningVersion:
         version: a semantic version without a leading ``v``; empty if nothing exists or it is unknown.
         manager: the manager of that version, or of the unknown version; None if no manager exists.
         reason: why the version is unknown; else empty.
-        klm_object: an object with the mark of Kyma's lifecycle manager, if that manages the module.
+        klm_object: an object with the label of Kyma's lifecycle manager, unless that was taken over.
     """
 
     version: str = ""
@@ -150,19 +148,15 @@ def running_version(evidence: VersionEvidence) -> RunningVersion:
 
 
 def is_marked_by_klm(obj: Object) -> bool:
-    """Whether an object has the mark of Kyma's lifecycle manager, and is of a kind that proves something.
+    """Whether an object has the label of Kyma's lifecycle manager, and is of a kind that proves something.
 
-    A label that this collection has applied is no mark: a manifest can contain it.
+    A label that this collection has applied is no mark: a manifest can contain it. Neither is the field
+    manager of KLM, which stays on what it has let go.
     """
-    if ref_of(obj)[:2] in SHARED_KINDS:
+    if ref_of(obj)[:2] in SHARED_KINDS or not has_klm_label(obj):
         return False
-    meta = obj["metadata"]
-    if any(one.get("manager") == KLM_APPLIER for one in entries_of(obj)):
-        return True
-    label, value = KLM_LABEL
-    return (meta.get("labels") or {}).get(label) == value and not any(
-        one.get("manager") == FIELD_MANAGER for one in owners_of(obj, "f:metadata", "f:labels", f"f:{label}")
-    )
+    owners = owners_of(obj, "f:metadata", "f:labels", f"f:{KLM_LABEL[0]}")
+    return not any(one.get("manager") == FIELD_MANAGER for one in owners)
 
 
 def _version_by_record(evidence: VersionEvidence) -> RunningVersion | None:
@@ -184,7 +178,7 @@ def _version_by_record(evidence: VersionEvidence) -> RunningVersion | None:
 def _version_left(evidence: VersionEvidence) -> RunningVersion | None:
     """The version of a module without a workload; None if it is unknown."""
     recorded, deploying = evidence.record.installed_version, evidence.record.deploying_version
-    labels = set(_labels(evidence.definitions).values())
+    labels = set(label_versions(evidence.definitions).values())
     if deploying and deploying == evidence.target and labels <= {recorded, deploying}:
         # The deployment continues, with the migrations of an installation or upgrade.
         return RunningVersion(recorded)
@@ -202,7 +196,7 @@ def _version_left(evidence: VersionEvidence) -> RunningVersion | None:
 
 def _version_by_labels(evidence: VersionEvidence) -> RunningVersion | None:
     """The version on which the labels agree; None if they do not, or if there are none."""
-    record, labels = evidence.record, _labels(evidence.versioned)
+    record, labels = evidence.record, label_versions(evidence.versioned)
     versions = set(labels.values())
     deploying = {record.installed_version, record.deploying_version} if record.deploying_version else ()
     if not versions or (len(versions) > 1 and not versions.issubset(deploying)):
@@ -214,7 +208,7 @@ def _version_by_labels(evidence: VersionEvidence) -> RunningVersion | None:
 
 def _version_by_tags(evidence: VersionEvidence) -> RunningVersion:
     """The only version of the catalog among image tags, if no label is a version; else an unknown version."""
-    operators, labels = evidence.operators, _labels(evidence.versioned)
+    operators, labels = evidence.operators, label_versions(evidence.versioned)
     tags = {tag: one.ref for one in operators for tag in _tags(one.object) if tag in evidence.catalog}
     if not labels and len(tags) == 1:
         return RunningVersion(*next(iter(tags.items())))
@@ -234,7 +228,7 @@ def manager_image(manager: Object) -> str:
 
     It is the container that the annotation of kubectl names, else the one named manager.
     """
-    return ", ".join(_images(manager))
+    return ", ".join(manager_images(manager))
 
 
 def main_workload(objects: Iterable[Object]) -> Object | None:
@@ -256,7 +250,7 @@ def _highest(versions: Collection[str]) -> str:
     return max(versions, key=lambda text: parse_version(text) or SemanticVersion((0, 0, 0)))
 
 
-def _labels(objects: Iterable[Object]) -> dict[Ref, str]:
+def label_versions(objects: Iterable[Object]) -> dict[Ref, str]:
     """The versions in the labels of objects or of their pod templates, without a leading ``v``."""
     versions: dict[Ref, str] = {}
     for obj in objects:
@@ -275,11 +269,12 @@ def _label_texts(obj: Object) -> Iterator[str]:
 
 def _tags(manager: Object) -> Iterator[str]:
     """The tags of the manager's own container, or of all if none is known to be that."""
-    for image in _images(manager):
+    for image in manager_images(manager):
         yield image_tag(image).removeprefix("v")
 
 
-def _images(manager: Object) -> list[str]:
+def manager_images(manager: Object) -> list[str]:
+    """The images of a manager's own container, or all images if none is known to be that."""
     own = _manager_container(manager)
     images = (one.get("image") for one in ([own] if own else _containers(manager)))
     return [image for image in images if isinstance(image, str)]

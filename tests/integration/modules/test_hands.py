@@ -151,26 +151,6 @@ def test_the_policy_ignore_can_remove_the_operator_once_no_configuration_lives(
     assert_gone(api, shop)
 
 
-def test_a_module_of_kymas_lifecycle_manager_is_left_to_it(
-    api: LiveCluster, driver: ModuleDriver, plain: OwnModule
-) -> None:
-    objects = plain.objects("1.0.0")
-    by_hand(api, objects, "declarative.kyma-project.io/applier")
-    plain.publish("2.0.0")
-    plain.offer("2.0.0")
-    left = driver.manage(plain.name).succeeded()
-    assert (left.changed, left.writes) == (False, [])
-    assert "lifecycle manager" in left.row["message"]
-    removed = driver.manage(plain.absent())
-    assert removed.writes == []
-    labelled = objects[-1]
-    labelled["metadata"]["labels"]["operator.kyma-project.io/managed-by"] = "kyma"
-    api.delete(*plain.manager)
-    by_hand(api, [labelled])
-    assert "lifecycle manager" in driver.manage(plain.name).row["message"]
-    assert driver.manage(plain.name, takeover=True).succeeded().row["state"] == "Ready"
-
-
 def test_drift_is_put_back_and_so_is_an_operator_that_was_removed(
     api: LiveCluster, driver: ModuleDriver, plain: OwnModule
 ) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..._cluster.cluster import Object
-from ..._release.manifests import ManifestCollection
+from ..._release.limits import DEFAULT_LIMITS
+from ..._release.manifests import ManifestCollection, dump_warnings
 from ..._release.release_error import Problem, ReleaseError
 
 
@@ -28,21 +29,26 @@ class ModuleManifest(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def read_manifest(text: str, name: str, namespace: str = "") -> ModuleManifest:
+def read_manifest(
+    text: str, name: str, namespace: str = "", most: int = DEFAULT_LIMITS.objects
+) -> ModuleManifest:
     """The objects of a manifest, those of lists one by one.
 
     Args:
         text: YAML, or JSON if the name ends so.
         name: its name in messages: its link without login, or its path.
         namespace: of objects that name none.
+        most: the limit of objects.
 
     Raises:
         ManifestError: it has no object, or an entry in it is no object, or one of the collection's own.
     """
-    collected = ManifestCollection(keeps_hooks=True, namespace=namespace)
+    collected = ManifestCollection(keeps_hooks=True, namespace=namespace, most=most)
     collected.add_text(text, name)
     if not collected.objects and not collected.problems:
         collected.problems.append(Problem("there is no Kubernetes object in it", name))
     if collected.problems:
         raise ManifestError(collected.problems)
-    return ModuleManifest(tuple(collected.objects), tuple(collected.warnings))
+    return ModuleManifest(
+        tuple(collected.objects), (*dump_warnings(list(collected.dumps)), *collected.warnings)
+    )

@@ -111,8 +111,12 @@ def test_a_managed_module(
     ("before", "action", "state"),
     [
         (NOT_RECORDED, LEAVE, NOT_INSTALLED),
+        # Its name may be misspelt.
+        (UNKNOWN_TARGET, REFUSE, ERROR),
+        ({**BY_HAND, **UNKNOWN_TARGET}, LEAVE, INSTALLED),
         (BY_HAND, LEAVE, INSTALLED),
         (GIVEN_UP_BEFORE, LEAVE, GIVEN_UP),
+        ({**GIVEN_UP_BEFORE, **UNKNOWN_TARGET}, LEAVE, GIVEN_UP),
         (OURS, UNMANAGE, GIVEN_UP),
         (BEING_DELETED, UNMANAGE, GIVEN_UP),
     ],
@@ -169,10 +173,31 @@ def test_a_module_that_is_not_requested_stays_unchanged() -> None:
     assert decided("", NOT_RECORDED).action == LEAVE
 
 
-@pytest.mark.parametrize("desired_state", [MANAGED, UNMANAGED, ABSENT])
-def test_a_module_of_another_tool_is_left_to_it(desired_state: str) -> None:
-    decision = decided(desired_state, OURS, NEWER, {"other_owner": "KLM has it"})
-    assert (decision.action, decision.message) == (LEAVE, "KLM has it")
+@pytest.mark.parametrize(
+    ("desired_state", "before"),
+    [(MANAGED, OURS), (MANAGED, NOT_RECORDED), (ABSENT, OURS), (ABSENT, NOT_RECORDED), (UNMANAGED, BY_HAND)],
+)
+def test_a_module_of_another_tool_is_refused(desired_state: str, before: dict[str, Any]) -> None:
+    decision = decided(desired_state, before, NEWER, {"other_owner": "KLM has it"})
+    assert (decision.action, decision.state, decision.message) == (REFUSE, ERROR, "KLM has it")
+
+
+@pytest.mark.parametrize(("before", "action"), [(OURS, UNMANAGE), (GIVEN_UP_BEFORE, LEAVE)])
+def test_a_module_of_another_tool_that_is_ours_too_can_be_given_up(
+    before: dict[str, Any], action: str
+) -> None:
+    decision = decided(UNMANAGED, before, {"other_owner": "KLM has it"})
+    assert (decision.action, decision.state) == (action, GIVEN_UP)
+
+
+@pytest.mark.parametrize("before", [OURS, NOT_RECORDED, BEING_DELETED, GIVEN_UP_BEFORE])
+@pytest.mark.parametrize("policy", [CREATE_AND_DELETE, IGNORE])
+def test_a_mandatory_module_is_neither_removed_nor_given_up(before: dict[str, Any], policy: str) -> None:
+    for desired_state in (ABSENT, UNMANAGED):
+        decision = decided(desired_state, before, SAME, {"is_mandatory": True}, policy=policy)
+        assert (decision.action, decision.state) == (REFUSE, ERROR)
+        assert "mandatory in the catalog" in decision.message
+    assert decided(MANAGED, OURS, SAME, {"is_mandatory": True}).action == KEEP
 
 
 def test_a_restricted_module_is_refused_and_stays_as_it_is() -> None:

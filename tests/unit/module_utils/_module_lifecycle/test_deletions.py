@@ -11,7 +11,7 @@ from copy import deepcopy
 import pytest
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable, api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle import work_terms
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     MODULE,
@@ -32,7 +32,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
 )
 
 from tests.support.denials import modules_denied
-from tests.support.driver import custom
+from tests.support.driver import config_map, custom
 from tests.support.memory_modules import (
     CATALOG,
     NAMESPACE,
@@ -224,6 +224,22 @@ def test_the_operator_stays_until_it_has_let_go_of_the_default_configuration() -
     someone.cluster.patch(*NATS, "default", NAMESPACE, {"metadata": {"finalizers": None}})
     assert not someone.manage(state="absent").get("failed")
     assert someone.cluster.get(*OPERATOR) is None
+
+
+@pytest.mark.parametrize(("is_refused", "state"), [(False, "Deleting"), (True, "Error")])
+def test_a_held_object_beside_one_whose_deletion_is_refused_is_an_error(is_refused: bool, state: str) -> None:
+    link = "https://example.com/nats-1.0.0.yaml"
+    given = yaml.safe_dump_all([*manifest("1.0.0"), config_map("other")])
+    someone = user(catalog={**CATALOG, "manifests": {**CATALOG["manifests"], link: given}})
+    someone.manage()
+    hold = {"metadata": {"finalizers": ["example.com/hold"]}}
+    holder = someone.cluster.with_field_manager("holder")
+    holder.patch("v1", "ConfigMap", "settings", NAMESPACE, hold)
+    if is_refused:
+        refusal = api_error("delete", 403, {"reason": "Forbidden", "message": "not on Fridays"})
+        memory(someone).fail_when(lambda one: (one.verb, one.ref.name) == ("delete", "other"), refusal)
+    someone.manage(state="absent", wait=False)
+    assert someone.module_record.status.state == state
 
 
 @pytest.mark.parametrize("place", ["its name", "another group"])

@@ -245,16 +245,16 @@ def _marked(how: str) -> list[Object]:
 
 
 @pytest.mark.parametrize("manager", [None, MANAGER])
-@pytest.mark.parametrize("how", ["field manager", "label of the definition", "label of the settings"])
-def test_a_module_of_kymas_lifecycle_manager_is_left_to_it_until_a_takeover(
+@pytest.mark.parametrize("how", ["label of the definition", "label of the settings"])
+def test_a_module_of_kymas_lifecycle_manager_is_refused_until_a_takeover(
     how: str, manager: dict[str, str] | None
 ) -> None:
     someone = user("1.0.0", "2.0.0", manager=manager)
-    someone.by_hand(_marked(how), KLM if how == "field manager" else "kubectl")
+    someone.by_hand(_marked(how), KLM)
     before = someone.objects()
     for params in ({}, {"check_mode": True}, {"state": "absent"}):
         left = someone.manage("2.0.0", **params)
-        assert "is managed by Kyma's lifecycle manager" in str(left["summary"])
+        assert "is managed by Kyma's lifecycle manager" in left["msg"]
         assert not left["changed"]
     assert someone.records == {}
     someone.delete()
@@ -262,6 +262,7 @@ def test_a_module_of_kymas_lifecycle_manager_is_left_to_it_until_a_takeover(
 
     assert line(someone.manage("2.0.0", takeover=True)) == "nats 2.0.0: Ready, upgraded from 1.0.0"
     assert someone.records["nats"].is_taken_over
+    assert someone.image == "200"
     with only_reads(memory(someone)):
         assert not someone.manage("2.0.0").get("failed")
     assert not someone.manage("2.0.0", state="unmanaged").get("failed")
@@ -417,7 +418,7 @@ def test_a_mark_on_an_object_that_only_the_running_version_has_counts(state: str
     someone.publish("2.0.0", manager=MANAGER)
     someone.by_hand(manifest("1.0.0", extra=[marked]))
     left = someone.manage("2.0.0", state=state)
-    assert "(ConfigMap kyma-system/old has its mark)" in str(left["summary"])
+    assert "ConfigMap kyma-system/old has its label" in str(left["summary"])
     assert not left["changed"]
 
 

@@ -14,6 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.m
     manifest_health,
     needs_scaling_back,
     scaling_patch,
+    version_problem,
 )
 
 META = {"name": "operator", "namespace": "ns", "generation": 1, "uid": "u"}
@@ -111,3 +112,48 @@ def test_a_manager_is_scaled_back_to_the_replicas_of_its_manifest(
     patch = scaling_patch(workload(replicas=0), {**workload(), "spec": spec})
 
     assert patch == {"metadata": {"uid": "u"}, "spec": {"replicas": replicas}}
+
+
+def operator(image: str, label: str = "", **managed: str) -> Object:
+    """An operator with an image and a version label; ``managed`` has the holder of its image."""
+    container = {"name": "manager", "image": image}
+    fields = {
+        "f:spec": {"f:template": {"f:spec": {"f:containers": {'k:{"name":"manager"}': {"f:image": {}}}}}}
+    }
+    meta: dict[str, Any] = {**META, "labels": {"app.kubernetes.io/version": label} if label else {}}
+    meta["managedFields"] = [{"manager": one, "fieldsV1": fields} for one in managed.values()]
+    spec = {"template": {"spec": {"containers": [container]}}}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("desired", "live", "difference"),
+    [
+        (operator("a/x:2.0.0", "2.0.0"), operator("a/x:2.0.0", "2.0.0"), ""),
+        (operator("a/x:2.0.0", "2.0.0"), operator("a/x:1.0.0", "1.0.0"), "1.0.0, not 2.0.0"),
+        # The image counts: a label can be held alone.
+        (operator("a/x:2.0.0", "2.0.0"), operator("a/x:1.0.0", "2.0.0"), "1.0.0, not 2.0.0"),
+        (operator("a/x:2.0.0", "2.0.0"), operator("a/x:2.0.0", "1.0.0"), ""),
+        (operator("a/x@sha256:b", "2.0.0"), operator("a/x@sha256:a", "2.0.0"), "sha256:a, not sha256:b"),
+        (operator("a/x:main@sha256:b"), operator("a/x:main@sha256:a"), "sha256:a, not sha256:b"),
+        # A registry is rewritten, and a tag replaced by its digest.
+        (operator("a/x:2.0.0"), operator("mirror:5000/a/x:2.0.0"), ""),
+        (operator("a/x:2.0.0"), operator("a/x:2.0.0@sha256:b"), ""),
+        (operator("a/x:2.0.0", "2.0.0"), operator("a/x@sha256:b", "2.0.0"), ""),
+        (operator("a/x:2.0.0", "2.0.0"), operator("a/x@sha256:b", "1.0.0"), "1.0.0, not 2.0.0"),
+        (operator("a/x"), operator("a/y"), ""),
+        # A kind of no workload.
+        (custom("True"), custom("True"), ""),
+    ],
+)
+def test_an_operator_of_another_version_than_its_manifests_is_a_problem(
+    desired: Object, live: Object, difference: str
+) -> None:
+    expected = f"Deployment ns/operator runs {difference}: something changes it with each write. "
+    assert version_problem(desired, live).startswith(expected if difference else "")
+    assert bool(version_problem(desired, live)) == bool(difference)
+
+
+def test_the_holders_of_an_image_are_named() -> None:
+    live = operator("a/x:1.0.0", first="kyma-lifecycle", second="updater", third="keel")
+    assert ": keel and updater hold its image. Release" in version_problem(operator("a/x:2.0.0"), live)

@@ -330,6 +330,13 @@ def test_a_configuration_that_belongs_to_the_collection_is_refused() -> None:
     assert someone.cluster.get("apps/v1", "Deployment", "nats", NAMESPACE) is None
 
 
+def test_a_configuration_with_owners_is_refused() -> None:
+    def own(catalog: Any) -> None:
+        catalog["documents"][0][1]["spec"]["data"]["metadata"]["ownerReferences"] = [{"uid": "u"}]
+
+    assert "has ownerReferences. No owner" in with_catalog(own).manage()["msg"]
+
+
 def test_no_template_associates_our_records_with_its_module() -> None:
     runs = {"group": API_VERSION.partition("/")[0], "version": "v1alpha1", "kind": "Run"}
     someone = with_catalog(
@@ -407,7 +414,7 @@ def test_blockers_of_a_deletion_stand_below_its_module_and_only_its_start_is_a_c
     assert not someone.manage(state="absent", wait=False)["changed"]
 
 
-def test_a_mandatory_module_stays_if_a_catalog_lacks_it() -> None:
+def test_a_mandatory_module_stays_if_a_catalog_is_empty_or_faulty() -> None:
     someone = user()
     catalog = deepcopy(CATALOG)
     catalog["documents"][0][1]["spec"]["mandatory"] = True
@@ -419,9 +426,12 @@ def test_a_mandatory_module_stays_if_a_catalog_lacks_it() -> None:
 
     assert not manage().get("failed")
     assert someone.module_record.is_mandatory
-    someone.materials.catalog = {}
-    assert not manage()["changed"]
-    assert someone.cluster.get("apps/v1", "Deployment", "nats", NAMESPACE)
+    faulty = deepcopy(CATALOG)
+    faulty["documents"][0][1]["spec"]["version"] = "one"
+    for incomplete in ({}, faulty):
+        someone.materials.catalog = incomplete
+        assert not manage()["changed"]
+        assert someone.cluster.get("apps/v1", "Deployment", "nats", NAMESPACE)
     someone.materials.catalog = CATALOG
     assert not manage().get("failed")
     assert someone.cluster.get("apps/v1", "Deployment", "nats", NAMESPACE) is None

@@ -16,6 +16,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle._klm.kyma_resource import (
+    KLM_APPLIER,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.catalog.catalog import (
     Catalog,
     SourcedDocument,
@@ -26,7 +29,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.o
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.running_version import (
     DEFAULT_CONTAINER,
-    KLM_APPLIER,
     LiveManager,
     RunningVersion,
     VersionEvidence,
@@ -328,17 +330,17 @@ def test_our_record_counts_while_its_manager_is_the_same_and_its_version_while_a
 @pytest.mark.parametrize(
     ("objects", "marked"),
     [
-        ([written_by(KLM_APPLIER, manager())], "Deployment kyma-system/operator"),
-        ([manager(), written_by(KLM_APPLIER, definition())], "CustomResourceDefinition widgets.x.io"),
         ([manager(), definition(labels={KLM: "kyma"})], "CustomResourceDefinition widgets.x.io"),
         (
             [written_by("kubectl", definition(labels={KLM: "kyma"}), KLM)],
             "CustomResourceDefinition widgets.x.io",
         ),
         ([other("ConfigMap", labels={KLM: "kyma"})], "ConfigMap any"),
-        ([written_by(KLM_APPLIER, other("ClusterRole"))], "ClusterRole any"),
+        ([other("ClusterRole", labels={KLM: "kyma"})], "ClusterRole any"),
         # Proof of nothing.
-        ([written_by(KLM_APPLIER, other("Namespace")), other("ServiceAccount", labels={KLM: "kyma"})], ""),
+        ([other(kind, labels={KLM: "kyma"}) for kind in ("Namespace", "ServiceAccount")], ""),
+        # It stays on what KLM has let go.
+        ([written_by(KLM_APPLIER, manager()), written_by(KLM_APPLIER, definition())], ""),
         ([manager(), definition(labels={KLM: "someone"}), other("ConfigMap")], ""),
         # A manifest of ours has the label.
         ([written_by(FIELD_MANAGER, definition(labels={KLM: "kyma"}), KLM)], ""),
