@@ -79,6 +79,10 @@ class DryRunCluster(SimulatedServer):
         """
         self._overlay.tolerates_webhook = webhook
 
+    def find_unknown_fields(self) -> None:
+        """Find unknown fields also where a namespace exists only here, by a second request per object."""
+        self._overlay.finds_unknown_fields = True
+
     def with_field_manager(self, name: str) -> Self:
         return super().with_field_manager(name).reading_from(self._inner.with_field_manager(name))
 
@@ -256,7 +260,8 @@ class DryRunCluster(SimulatedServer):
                 refusal = self._refusal_elsewhere(self._inner.create, obj, ref.name)
             except AlreadyExists:
                 refusal = self._refusal_elsewhere(self._inner.create, obj, spare)
-            if refusal is not None and verb == "apply":
+            is_typed = refusal is None and not self._overlay.finds_unknown_fields
+            if verb == "apply" and not is_typed:
                 # The server can't type some objects that a plain create may still accept.
                 refusal = self._refusal_elsewhere(self._inner.apply, obj, spare) or refusal
         if refusal is not None:

@@ -40,6 +40,7 @@ class Overlay(ObjectStore):
 
     Attributes:
         tolerates_webhook: whether to continue if the webhook of that name does not answer.
+        finds_unknown_fields: whether the server looks for them also where a namespace exists only here.
     """
 
     def __init__(self, inner: Cluster, definitions: Iterable[Object] = ()) -> None:
@@ -52,6 +53,7 @@ class Overlay(ObjectStore):
         self._wiped: set[Ref] = set()
         self._owners: dict[str, Object | None] = {}
         self.tolerates_webhook: Callable[[str], bool] = lambda _webhook: False
+        self.finds_unknown_fields = False
 
     def lock_of(self, ref: Ref) -> threading.RLock:
         """The lock that the writer of an object holds."""

@@ -3,6 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The refusals of an API server for built-in kinds, as far as deployments and migrations need them.
 
+An API server fills in defaults before it compares immutable fields. So a field that a write leaves out is no
+change of it here: a rehearsal asks the server.
+
 The messages are those of Kubernetes 1.36, so that a real run shows the same ones.
 """
 
@@ -46,6 +49,9 @@ STATEFUL_SET_MUTABLE = (
     "minReadySeconds",
 )
 JOB_DEFAULTS = {"spec.completions": 1, "spec.completionMode": "NonIndexed"}
+WHOLE_MAPS = ("annotations", "labels", "nodeSelector", "selector")
+"""Maps without defaults: if one of their values is left out, they have changed."""
+STORAGE = "spec.resources.requests.storage"
 SELECTING = ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")
 CLAIM_MESSAGE = (
     "spec is immutable after creation except resources.requests "
@@ -108,15 +114,18 @@ def _of_change(old: Object, new: Object) -> Iterator[ValidationCause]:
     kind = new["kind"]
     for field in IMMUTABLE.get(kind, ()):
         before, after = _at(old, field), _at(new, field)
-        if before != after and (before is not None or (kind == "Job" and after != JOB_DEFAULTS.get(field))):
+        if before is None and (kind != "Job" or after == JOB_DEFAULTS.get(field)):
+            continue
+        if _is_other(before, after, field.rpartition(".")[2]):
             yield _invalid(field, after, "field is immutable")
     if old.get("immutable") and kind in ("ConfigMap", "Secret"):
         for field in ("data", "binaryData"):
             if old.get(field) != new.get(field):
                 yield _forbidden(field, "field is immutable when `immutable` is set")
-    if kind in ("RoleBinding", "ClusterRoleBinding") and old.get("roleRef") != new.get("roleRef"):
+    is_binding = kind in ("RoleBinding", "ClusterRoleBinding")
+    if is_binding and _is_other(old.get("roleRef"), new.get("roleRef")):
         yield _invalid("roleRef", new.get("roleRef"), "cannot change roleRef")
-    if kind == "StatefulSet" and _frozen_part(old) != _frozen_part(new):
+    if kind == "StatefulSet" and _is_other(_with_volume_modes(_frozen_part(old)), _frozen_part(new)):
         allowed = ", ".join(f"'{name}'" for name in STATEFUL_SET_MUTABLE[:-1])
         yield _forbidden(
             "spec",
@@ -133,10 +142,11 @@ def _of_change(old: Object, new: Object) -> Iterator[ValidationCause]:
 def _of_claim(old: Object, new: Object) -> Iterator[ValidationCause]:
     bound = _at(old, "status.phase") == "Bound"
     before, after = ({**(obj.get("spec") or {}), "resources": None} for obj in (old, new))
-    if before != after or (_storage(old) != _storage(new) and not bound):
+    is_resized = _at(new, STORAGE) is not None and _storage(old) != _storage(new)
+    if _is_other(before, after) or (is_resized and not bound):
         yield _forbidden("spec", CLAIM_MESSAGE)
-    elif _storage(new) < _storage(old) and _storage(new) < _storage(old, "status.capacity.storage"):
-        yield _forbidden("spec.resources.requests.storage", "field can not be less than status.capacity")
+    elif is_resized and _storage(new) < min(_storage(old), _storage(old, "status.capacity.storage")):
+        yield _forbidden(STORAGE, "field can not be less than status.capacity")
 
 
 def _of_crd(crd: Object) -> Iterator[ValidationCause]:
@@ -165,19 +175,31 @@ def _of_finalizers(old: Object, new: Object) -> Iterator[ValidationCause]:
             )
 
 
+def _is_other(before: Any, after: Any, name: str = "") -> bool:
+    """Whether a value would change; ``name`` is that of its field. What is left out does not change."""
+    if after in (None, {}, []):
+        return False
+    if isinstance(before, Mapping) and isinstance(after, Mapping) and name not in WHOLE_MAPS:
+        return any(_is_other(before.get(key), value, key) for key, value in after.items())
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        return any(map(_is_other, before, after))
+    return bool(before != after)
+
+
 def _frozen_part(stateful_set: Object) -> Object:
-    frozen = {k: v for k, v in (stateful_set.get("spec") or {}).items() if k not in STATEFUL_SET_MUTABLE}
-    frozen["volumeClaimTemplates"] = [_bare(one) for one in frozen.get("volumeClaimTemplates") or ()]
-    return frozen
+    return {k: v for k, v in (stateful_set.get("spec") or {}).items() if k not in STATEFUL_SET_MUTABLE}
 
 
-def _bare(claim_template: Object) -> Object:
-    """A claim's template without fields that make no difference to the server."""
-    meta = {k: v for k, v in (claim_template.get("metadata") or {}).items() if v}
-    return {"metadata": meta, "spec": {"volumeMode": "Filesystem", **(claim_template.get("spec") or {})}}
+def _with_volume_modes(frozen: Object) -> Object:
+    """The frozen part with the default of the server, which an object in memory may lack."""
+    templates = [
+        {**template, "spec": {"volumeMode": "Filesystem", **(template.get("spec") or {})}}
+        for template in frozen.get("volumeClaimTemplates") or ()
+    ]
+    return {**frozen, "volumeClaimTemplates": templates}
 
 
-def _storage(claim: Object, path: str = "spec.resources.requests.storage") -> Decimal:
+def _storage(claim: Object, path: str = STORAGE) -> Decimal:
     return parse_quantity(_at(claim, path) or "0")
 
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import uuid
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from copy import copy
 from typing import Any, Self, TypeAlias, TypeVar
 
-from .._cluster.cluster import FIELD_MANAGER, Cluster, Object, Page, Ref, Resource, group_of
+from .._cluster.cluster import FIELD_MANAGER, Cluster, Object, Page, Patch, Ref, Resource, group_of
 from .._cluster.errors import KindNotServed, NotRehearsable
 from .._cluster.kinds import NAMESPACE_KIND, Kind, built_in_kinds
 from .._cluster.object_selectors import field_matcher, label_matcher
@@ -180,13 +180,13 @@ class SimulatedServer(Cluster):
             after = self._write(kind).created({**obj, "metadata": {**meta, "name": name}})
             return self._keep(ref, None, after, dry_run)
 
-    def patch(
+    def _patch(
         self,
         api_version: str,
         kind: str,
         name: str,
         namespace: str | None,
-        patch: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        patch: Patch,
         *,
         subresource: str = "",
         dry_run: bool = False,

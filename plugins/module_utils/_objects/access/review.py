@@ -36,7 +36,7 @@ def demand(cluster: Cluster, needed: Iterable[Right], what: str) -> None:
     """
     missing = missing_rights(cluster, needed)
     if missing:
-        raise MissingRights(f"nothing was written: {describe_missing_rights(cluster, missing, what)[0]}")
+        raise MissingRights(describe_missing_rights(cluster, missing, what)[0])
 
 
 def describe_missing_rights(cluster: Cluster, missing: Collection[Right], what: str) -> tuple[str, str]:
@@ -90,12 +90,17 @@ def _status(cluster: Cluster, review: Object) -> Mapping[str, Any]:
 
 def user_name(cluster: Cluster) -> str:
     """Our user name on the server; empty if the server does not return it (before Kubernetes 1.28)."""
+    return str(user_info(cluster).get("username") or "")
+
+
+def user_info(cluster: Cluster) -> Mapping[str, Any]:
+    """Our ``username`` and ``groups`` on the server; empty if the server does not return them."""
     review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview", "metadata": {}}
     try:
         answer = cluster.create(review, dry_run=True)
     except ClusterError:
-        return ""
-    return str(((answer.get("status") or {}).get("userInfo") or {}).get("username") or "")
+        return {}
+    return (answer.get("status") or {}).get("userInfo") or {}
 
 
 def _namespaces(cluster: Cluster, rights: Iterable[Right]) -> frozenset[str]:

@@ -4,5 +4,5 @@
 """Applies objects in their order with server-side apply, and reports the changes.
 
 Public modules: `apply_object`, `apply_rights`, `apply_set`, `change`, `crd_narrowing`, `diff`, `order`,
-`refusals`, `rehearsed_changes`.
+`refusals`.
 """

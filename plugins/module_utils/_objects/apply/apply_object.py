@@ -6,19 +6,23 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref, address_of, ref_of
-from ..._cluster.errors import ClusterError, Conflict, Invalid, Untypeable
-from ..._cluster.fields.written_by import is_written_by, written_by
+from ..._cluster.errors import UNTYPEABLE_MARK, ClusterError, Conflict, Invalid, Untypeable
+from ..._cluster.fields.written_by import is_ours, is_written_by, written_by
+from ..._text import short_list, suggestion
 from ..inventory.inventory_entry import InventoryEntry
 from ..ownership.autoscaling import Target, is_scaled, keeping_replicas, leaving_replicas
 from ..ownership.findings import Finding
+from ..ownership.losses import LostValue, taken_values
 from ..ownership.other_tools import foreign_marks
 from ..ownership.policy import LAST_APPLIED, Policy
-from .refusals import is_immutable, is_other_object, with_uid
+from .refusals import bound_to, is_immutable, is_other_object
 from .server_side_apply import TRIES, ServerSideApply, without_marks
 
 
@@ -32,6 +36,7 @@ class AppliedObject:
         replaced: whether it was deleted and recreated.
         warnings: messages for the user, each naming the object.
         findings: the changes by others, reported before or not.
+        before: the object before values of others were taken; None if none were.
     """
 
     ref: Ref
@@ -39,6 +44,12 @@ class AppliedObject:
     replaced: bool = False
     warnings: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    before: Object | None = None
+
+    @property
+    def taken(self) -> tuple[LostValue, ...]:
+        """The values of others that it no longer has, or that ours have replaced."""
+        return taken_values(self.before, self.object) if self.before else ()
 
     @property
     def was_created(self) -> bool:
@@ -47,6 +58,15 @@ class AppliedObject:
         managers = meta.get("managedFields") or ()
         ours = all(m.get("manager") == FIELD_MANAGER for m in managers)
         return self.replaced or (len(managers) <= 1 and ours and meta.get("generation", 1) <= 1)
+
+
+Trial: TypeAlias = Callable[[Cluster], AppliedObject]
+"""Applies an object to a cluster."""
+GuardedRead: TypeAlias = Callable[[Cluster, Object, Trial], "Object | None"]
+"""Reads an intent's object before a write that takes values from others.
+
+It tries the write on an overlay, and raises :class:`~.refusals.UnallowedTaking` if that takes too much.
+"""
 
 
 @dataclass(frozen=True)
@@ -58,14 +78,18 @@ class KnownObjects:
         autoscaled: the targets of autoscalers.
         by_uid: whether to write only to these very objects, and not to one that was deleted and recreated
             since; a rehearsal, which writes nothing, does not need this.
+        guard: reads each object before values are taken from others; None in a rehearsal.
     """
 
     entries: Mapping[Ref, InventoryEntry] = field(default_factory=dict)
     autoscaled: frozenset[Target] = frozenset()
     by_uid: bool = False
+    guard: GuardedRead | None = None
 
 
 NO_KNOWN_OBJECTS = KnownObjects()
+_PLAINLY = "written without server-side apply, which can't read"
+_UNKNOWN = re.compile(r"\.(\S+): field not declared in schema")
 
 
 def apply_object(
@@ -89,13 +113,15 @@ def apply_object(
         known: the knowledge about it.
 
     Raises:
+        UnallowedTaking: it would take values from others that the guard does not allow.
         ClusterError: the server refuses it, and there is no workaround.
     """
     scaled = is_scaled(intent, known.autoscaled)
     if scaled:
         intent = leaving_replicas(intent, cluster.get(*address_of(intent)))
+    read_to_take = _read_to_take(cluster, intent, policy, known)
     try:
-        return _apply(cluster, intent, policy, known.entries.get(ref_of(intent)), by_uid=known.by_uid)
+        return _apply(cluster, intent, policy, known, read_to_take)
     except (Conflict, Invalid) as refusal:
         if is_other_object(refusal):
             raise ClusterError(
@@ -104,27 +130,57 @@ def apply_object(
             ) from refusal
         if not (is_immutable(refusal) and policy.may_recreate(ref_of(intent))):
             raise
-    return _replace(cluster, intent, policy, wait_until_gone, scaled=scaled)
+    return _replace(cluster, intent, policy, wait_until_gone, read_to_take, scaled=scaled)
+
+
+def _read_to_take(
+    cluster: Cluster, intent: Object, policy: Policy, known: KnownObjects
+) -> Callable[[], Object | None] | None:
+    """Reads the object before a write that takes values from others; None if nothing guards these."""
+    guard = known.guard
+    if guard is None:
+        return None
+    unguarded = replace(known, guard=None, by_uid=False)
+
+    def trial(overlay: Cluster) -> AppliedObject:
+        return apply_object(overlay, intent, policy, lambda _deleted: None, unguarded)
+
+    return lambda: guard(cluster, intent, trial)
 
 
 def _apply(
     cluster: Cluster,
     intent: Object,
     policy: Policy,
-    known: InventoryEntry | None = None,
-    *,
-    by_uid: bool = False,
+    known: KnownObjects = NO_KNOWN_OBJECTS,
+    read_to_take: Callable[[], Object | None] | None = None,
 ) -> AppliedObject:
-    attempt = ServerSideApply(cluster, intent, policy, known, by_uid=by_uid)
+    entry = known.entries.get(ref_of(intent))
+    attempt = ServerSideApply(cluster, intent, policy, entry, by_uid=known.by_uid, read_to_take=read_to_take)
     try:
-        return AppliedObject(ref_of(intent), attempt.run(), findings=tuple(attempt.findings))
+        answer = attempt.run()
+        return AppliedObject(ref_of(intent), answer, findings=tuple(attempt.findings), before=attempt.before)
     except Untypeable as untypeable:
-        plain = _apply_plainly(cluster, intent, untypeable)
+        if policy.refuse_unknown_fields and _UNKNOWN.search(untypeable.api_message):
+            example = intent
+            with suppress(ClusterError):
+                # The server adds the defaults of other fields.
+                example = cluster.get(*address_of(intent)) or cluster.create(intent, dry_run=True)
+            raise ClusterError(
+                f"{ref_of(intent)}: {_unknown_fields(untypeable, example)}. Correct the manifest: with"
+                " refuse_unknown_fields (kyma_refuse_unknown_fields) such fields are refused"
+            ) from untypeable
+        plain = _apply_plainly(cluster, intent, untypeable, read_to_take)
     marks = foreign_marks(plain.object, intent) if policy.takeover else {}
     return replace(plain, object=without_marks(cluster, plain.object, marks)) if marks else plain
 
 
-def _apply_plainly(cluster: Cluster, intent: Object, why: Untypeable) -> AppliedObject:
+def _apply_plainly(
+    cluster: Cluster,
+    intent: Object,
+    why: Untypeable,
+    read_to_take: Callable[[], Object | None] | None,
+) -> AppliedObject:
     ref = ref_of(intent)
     meta = intent["metadata"]
     plain = intent
@@ -132,23 +188,51 @@ def _apply_plainly(cluster: Cluster, intent: Object, why: Untypeable) -> Applied
         last_applied = json.dumps(intent, sort_keys=True, ensure_ascii=False)
         annotations = {**(meta.get("annotations") or {}), LAST_APPLIED: last_applied}
         plain = {**intent, "metadata": {**meta, "annotations": annotations}}
-    live = cluster.get(*address_of(intent))
-    if live is None:
-        answer = cluster.create(plain)
-    else:
-        patch = with_uid(merge_patch(_last_applied(live), plain), live["metadata"]["uid"])
-        answer = cluster.patch(*address_of(intent), patch)
-    reason = why.api_message.partition("failed to create typed patch object")[2] or why.api_message
+    for attempt in range(1, TRIES + 1):
+        live = cluster.get(*address_of(intent))
+        managers = (live["metadata"].get("managedFields") or ()) if live else ()
+        is_guarded = bool(live and read_to_take) and not all(map(is_ours, managers))
+        live = read_to_take() if is_guarded and read_to_take else live
+        if live is None:
+            answer = cluster.create(plain)
+            break
+        version = live["metadata"]["resourceVersion"] if is_guarded else ""
+        patch = bound_to(merge_patch(_last_applied(live), plain), live["metadata"]["uid"], version)
+        try:
+            answer = cluster.patch(*address_of(intent), patch)
+            break
+        except Conflict:
+            if not is_guarded or attempt == TRIES:
+                raise
+    reason = why.api_message.partition(UNTYPEABLE_MARK)[2] or why.api_message
     if ref.kind == "Secret":
         reason = "it doesn't say more, as the server's answer quotes values"
-    return AppliedObject(
-        ref,
-        answer,
-        warnings=(
-            f"{ref}: written without server-side apply, which can't read this manifest:"
-            f" {reason.strip(' :')[:300]}",
-        ),
+    unknown = _unknown_fields(why, answer)
+    warning = (
+        f"{unknown}: {_PLAINLY} them" if unknown else f"{_PLAINLY} this manifest: {reason.strip(' :')[:300]}"
     )
+    return AppliedObject(ref, answer, warnings=(f"{ref}: {warning}",), before=live)
+
+
+def _unknown_fields(why: Untypeable, example: Object) -> str:
+    """The fields that the server does not know, each with similar ones of an object; mostly empty."""
+    fields = _UNKNOWN.findall(why.api_message)
+    if not fields:
+        return ""
+    shown = [
+        f"{field} ({hint})" if (hint := _similar_fields(field, example)) else field for field in fields[:3]
+    ]
+    noun = "unknown field" if len(fields) == 1 else "unknown fields"
+    return f"{noun} {short_list([*shown, *fields[3:]], 3)}, which the API server ignores"
+
+
+def _similar_fields(field: str, example: Object) -> str:
+    *path, name = re.sub(r"\[[^\]]*\]", "", field).split(".")
+    places: list[Any] = [example]
+    for part in path:
+        inner = [one[part] for one in places if isinstance(one, dict) and part in one]
+        places = [item for one in inner for item in (one if isinstance(one, list) else [one])]
+    return suggestion(name, {key for one in places if isinstance(one, dict) for key in one} - {name})
 
 
 def _last_applied(live: Object) -> Mapping[str, Any]:
@@ -177,25 +261,26 @@ def _replace(
     intent: Object,
     policy: Policy,
     wait_until_gone: Callable[[Object], None],
+    read_to_take: Callable[[], Object | None] | None,
     *,
     scaled: bool,
 ) -> AppliedObject:
     ref = ref_of(intent)
-    deleted = _delete(cluster, intent)
+    deleted = _delete(cluster, intent, read_to_take or (lambda: cluster.get(*address_of(intent))))
     if deleted is not None:
         wait_until_gone(deleted)
         if scaled:
             intent = keeping_replicas(intent, deleted)
     applied = _apply(cluster, intent, policy)
     warning = f"{ref}: replaced, as what changed can't be changed in place"
-    return replace(applied, replaced=True, warnings=(*applied.warnings, warning))
+    return replace(applied, replaced=True, warnings=(*applied.warnings, warning), before=deleted)
 
 
-def _delete(cluster: Cluster, intent: Object) -> Object | None:
+def _delete(cluster: Cluster, intent: Object, read: Callable[[], Object | None]) -> Object | None:
     """Delete an object, if it is as just read and ours; returns the deleted object, or None."""
     ref = ref_of(intent)
     for attempt in range(1, TRIES + 1):
-        live = cluster.get(*address_of(intent))
+        live = read()
         if live is None:
             return None
         meta = live["metadata"]

@@ -19,6 +19,7 @@ from ..ownership.policy import Policy
 from .apply_object import NO_KNOWN_OBJECTS, AppliedObject, KnownObjects, apply_object
 from .crd_versions import widen_versions
 from .order import CRD_RANK, by_rank, rank_of
+from .refusals import UnallowedTaking
 
 CRD = "CustomResourceDefinition"
 REPEAT_SECONDS = 1.0
@@ -119,7 +120,7 @@ def apply_objects(
         waits: the waits between ranks.
         known: the knowledge about the objects.
         keep_going: whether to continue after a refusal, to find all of them.
-        cancelled: called before every rank.
+        cancelled: called before every object, from several threads.
         answered: gets each object that the server accepted, also if a later wait raises an error.
         may_repeat: whether there is time to apply an object again that an overloaded server did not complete.
 
@@ -138,12 +139,12 @@ def apply_objects(
         if isinstance(answer, Refusal) and isinstance(answer.error, (ServerTimeout, Unreachable)):
             if keep_going:
                 raise answer.error
-            lost.append(answer.ref)
+            # Each other object would wait as long for a server that is unreachable.
+            ended.append(answer.ref)
         return answer
 
     def attempt_once(obj: Object) -> AppliedObject | Refusal | None:
-        if lost:
-            # Each of them would wait as long as the one before for a server that is unreachable.
+        if ended or cancelled():
             return None
         try:
             intent = _widened(cluster, obj) if ref_of(obj) in there else obj
@@ -151,6 +152,8 @@ def apply_objects(
                 wide.append(ref_of(obj))
             accepted = apply_object(cluster, intent, policy, waits.until_gone, known)
         except ClusterError as error:
+            if isinstance(error, UnallowedTaking):
+                ended.append(ref_of(obj))
             return Refusal(ref_of(obj), error)
         answered(accepted)
         return accepted
@@ -158,7 +161,7 @@ def apply_objects(
     applied: list[AppliedObject] = []
     refused: list[Refusal] = []
     wide: list[Ref] = []
-    lost: list[Ref] = []
+    ended: list[Ref] = []
     left: list[Ref] = []
     there: frozenset[Ref] = frozenset()
     ranks = by_rank([obj for obj in objects if not is_done(cluster, obj, known.entries.get(ref_of(obj)))])

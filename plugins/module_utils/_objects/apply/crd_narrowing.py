@@ -13,11 +13,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..._batch import Batch
 from ..._cluster.cluster import Cluster, Object, Ref, address_of, ref_of
 from ..._cluster.errors import ClusterError, Conflict, NotFound
 from ..._cluster.exact_patch import patch_exactly
 from ..._errors import LifecycleError
-from ..._threads import map_in_threads
 from ..ownership.policy import Policy
 from .apply_object import NO_KNOWN_OBJECTS, KnownObjects, apply_object
 from .apply_set import WaitCallbacks
@@ -50,7 +50,7 @@ def narrow_definition(
     *,
     learn: float,
     known: KnownObjects = NO_KNOWN_OBJECTS,
-    cancelled: Callable[[], bool] = lambda: False,
+    batch: Batch | None = None,
     report: Callable[[str], None] = lambda _detail: None,
 ) -> Object | None:
     """Narrow a definition to the release's versions, once no component needs more.
@@ -64,7 +64,7 @@ def narrow_definition(
         waits: the waits until it is served.
         learn: seconds to wait after the storage version changes.
         known: the knowledge about it: we may not remove others' additions to a definition that we created.
-        cancelled: called before every object.
+        batch: the work on its objects, which may be stopped.
         report: gets a message about each step.
 
     Raises:
@@ -83,7 +83,7 @@ def narrow_definition(
         time.sleep(learn)
     if removed:
         report(f"{ref}: {', '.join(removed)} is removed, so its objects are written again")
-        rewritten = store_in_one_version(cluster, desired, removed, cancelled)
+        rewritten = store_in_one_version(cluster, desired, removed, batch)
         report(f"{ref}: {rewritten} objects are written again")
     answer = apply_object(cluster, desired, policy, waits.until_gone, known).object
     waits.until_served([answer])
@@ -94,7 +94,7 @@ def store_in_one_version(
     cluster: Cluster,
     desired: Object,
     removed: Sequence[str] = (),
-    cancelled: Callable[[], bool] = lambda: False,
+    batch: Batch | None = None,
 ) -> int:
     """Write all objects of a kind again, so that the server stores them in one version; their number.
 
@@ -102,13 +102,13 @@ def store_in_one_version(
         cluster: whose API servers already store new objects in that version.
         desired: the definition, with that version.
         removed: the versions that the definition is going to lose.
-        cancelled: called before every object.
+        batch: this work, which may be stopped.
 
     Raises:
         ClusterError: an object, or the status of the definition, can't be written.
         Interrupted: it was cancelled before all objects were written.
     """
-    rewritten = _Rewriting(cluster, desired, removed, cancelled).run()
+    rewritten = _Rewriting(cluster, desired, removed, batch or Batch()).run()
     _set_stored(cluster, desired)
     return rewritten
 
@@ -147,11 +147,9 @@ def _set_stored(cluster: Cluster, desired: Object) -> None:
 class _Rewriting:
     """The rewrite of all objects of a kind, without a change: this stores them in the version that stays."""
 
-    def __init__(
-        self, cluster: Cluster, desired: Object, removed: Sequence[str], cancelled: Callable[[], bool]
-    ) -> None:
+    def __init__(self, cluster: Cluster, desired: Object, removed: Sequence[str], batch: Batch) -> None:
         spec = desired["spec"]
-        self._cancelled = cancelled
+        self._batch = batch
         self._cluster = cluster
         self._crd = ref_of(desired)
         self._api_version = storage_api_version(desired)
@@ -165,13 +163,21 @@ class _Rewriting:
         It rewrites again what others write meanwhile in a version that is being removed.
         """
         objects = self._objects()
-        map_in_threads(self._rewrite, objects)
+        self._rewrite_all(objects)
         for _round in range(TRIES):
             late = [obj for obj in self._objects() if self._managers_without_removed(obj) is not None]
             if not late:
                 break
-            map_in_threads(self._rewrite, late)
+            self._rewrite_all(late)
         return len(objects)
+
+    def _rewrite_all(self, objects: Sequence[Object]) -> None:
+        self._batch.map(self._rewrite, objects, name=ref_of)
+        if self._batch.left:
+            raise Interrupted(
+                f"the run was cancelled before all objects of {self._crd} were written again; the next "
+                f"run continues with that"
+            )
 
     def _objects(self) -> list[Object]:
         return self._cluster.list(self._api_version, self._kind, metadata_only=True).items
@@ -184,11 +190,6 @@ class _Rewriting:
 
     def _rewrite(self, listed: Object) -> None:
         ref = ref_of(listed)
-        if self._cancelled():
-            raise Interrupted(
-                f"the run was cancelled before all objects of {self._crd} were written again; the next "
-                f"run continues with that"
-            )
         obj: Object | None = listed
         for attempt in range(TRIES):
             if obj is None:

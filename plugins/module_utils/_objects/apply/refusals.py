@@ -8,13 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..._cluster.cluster import Object, Ref
-from ..._cluster.errors import Conflict, Invalid
-from ..._text import extra_variable
+from ..._cluster.errors import ClusterError, Conflict, Invalid
+from ..._text import extended_variable
 
 
-def with_uid(intent: Object, uid: str) -> Object:
-    """An intent that is valid only for the object with this uid; for any object if the uid is empty."""
-    return {**intent, "metadata": {**intent["metadata"], "uid": uid}} if uid else intent
+class UnallowedTaking(ClusterError):
+    """A write would take values from other field managers, and neither a plan nor an option allows it."""
+
+
+def bound_to(intent: Object, uid: str, version: str = "") -> Object:
+    """An intent that is valid only for the object with this uid, in this version; if empty, for any."""
+    bound = {"uid": uid, "resourceVersion": version}
+    return {**intent, "metadata": {**intent["metadata"], **{k: v for k, v in bound.items() if v}}}
 
 
 def is_other_object(refusal: Exception) -> bool:
@@ -47,6 +52,19 @@ def is_immutable(refusal: Exception) -> bool:
     )
 
 
+def loss_advice(refs: Iterable[Ref], allowed: Iterable[str]) -> str:
+    """How to allow that objects lose values of their creators: the whole new value of the variable.
+
+    Args:
+        refs: the objects.
+        allowed: the present value.
+    """
+    return (
+        "Add what you need to the release. To lose the rest, run the playbook with this, or with components"
+        f" or 'all' instead of objects:\n    {extended_variable('kyma_adopt_losses', allowed, refs)}"
+    )
+
+
 def recreation_advice(refs: Iterable[Ref], allowed: Iterable[str]) -> str:
     """How to allow that objects are deleted and recreated: the whole new value of the variable.
 
@@ -54,8 +72,7 @@ def recreation_advice(refs: Iterable[Ref], allowed: Iterable[str]) -> str:
         refs: the objects.
         allowed: the present value.
     """
-    extended = list(dict.fromkeys([*allowed, *map(str, refs)]))
     return (
         "To have what can't be changed deleted and recreated, run the playbook with this, or with a kind"
-        f" instead of its objects:\n    {extra_variable('kyma_replace_immutable', extended)}"
+        f" instead of its objects:\n    {extended_variable('kyma_replace_immutable', allowed, refs)}"
     )

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -29,10 +29,10 @@ from ..ownership.conflicts import resolve_conflict
 from ..ownership.findings import DriftOutcome, Finding, added_by, foreign_findings, name_of
 from ..ownership.other_tools import foreign_marks
 from ..ownership.policy import Policy
-from .refusals import is_immutable, is_other_object, with_uid
+from .refusals import bound_to, is_immutable, is_other_object
 
-TRIES = 5
-"""How often to try to take fields over: controllers may write a status between two requests."""
+TRIES = 20
+"""How often to try to take fields over: some controllers write an object many times in a second."""
 
 
 class ServerSideApply:
@@ -44,6 +44,11 @@ class ServerSideApply:
         policy: what the user allows.
         known: the object's entry in the inventory.
         by_uid: whether to write only to the known or read object, not to another one of that name.
+        read_to_take: reads the object before a write that takes values from other field managers, or raises
+            an error. None in a rehearsal.
+
+    Attributes:
+        before: the object before values were taken from other field managers; None if none were.
     """
 
     def __init__(
@@ -54,14 +59,17 @@ class ServerSideApply:
         known: InventoryEntry | None,
         *,
         by_uid: bool = False,
+        read_to_take: Callable[[], Object | None] | None = None,
     ) -> None:
         self.findings: list[Finding] = []
+        self.before: Object | None = None
         self._cluster = cluster
         self._intent = intent
         self._ref = ref_of(intent)
         self._policy = policy
         self._known = known
         self._by_uid = by_uid
+        self._read_to_take = read_to_take
         self._uid = ""
 
     @property
@@ -80,7 +88,7 @@ class ServerSideApply:
             if self._has_taken_over_from_makers(answer):
                 answer = self._without_leftovers(answer)
         except Conflict as conflict:
-            answer = self._settle(conflict)
+            answer = self._settle_with_retries(conflict)
         else:
             self._note(answer, ())
         if self._policy.strict_drift:
@@ -99,10 +107,24 @@ class ServerSideApply:
         self._bind(live["metadata"]["uid"] if live else "")
         return self._apply()
 
-    def _apply(self, *, force: bool = False) -> Object:
-        answer = self._cluster.apply(with_uid(self._intent, self._uid), force=force)
+    def _apply(self, *, force: bool = False, version: str = "") -> Object:
+        answer = self._cluster.apply(bound_to(self._intent, self._uid, version), force=force)
         self._bind(answer["metadata"]["uid"])
         return answer
+
+    def _apply_by_force(self, live: Object) -> Object:
+        """Take the fields in conflict from their owners."""
+        checked = self._to_take_from(live)
+        self._bind(checked["metadata"]["uid"])
+        version = checked["metadata"]["resourceVersion"] if self._read_to_take else ""
+        return self._apply(force=True, version=version)
+
+    def _to_take_from(self, live: Object) -> Object:
+        """The live object, if its values may be taken from their owners; the next write must be to it."""
+        if self._read_to_take:
+            live = self._read_to_take() or live
+        self.before = self.before or live
+        return live
 
     def _bind(self, uid: str) -> None:
         self._uid = uid if self._by_uid else ""
@@ -121,6 +143,18 @@ class ServerSideApply:
         self.findings.clear()
         live = self._live() or answer
         return self._patch_managers(live, _managers_of(answer))
+
+    def _settle_with_retries(self, conflict: Conflict) -> Object:
+        for _attempt in range(1, TRIES):
+            try:
+                return self._settle(conflict)
+            except Conflict as newer:
+                # A forced write is bound to the version that was read.
+                if newer.causes or not self._read_to_take:
+                    raise
+            self.findings.clear()
+            self.before = None
+        return self._settle(conflict)
 
     def _settle(self, conflict: Conflict) -> Object:
         live = self._live()
@@ -163,7 +197,10 @@ class ServerSideApply:
         if resolution is None:
             raise conflict
         self._intent = resolution.intent
-        answer = self._apply(force=resolution.force)
+        if resolution.force and live:
+            answer = self._apply_by_force(live)
+        else:
+            answer = self._apply(force=resolution.force)
         self.findings += resolution.taken
         self._note(answer, resolution.ceded)
         return answer
@@ -222,8 +259,10 @@ class ServerSideApply:
     def _has_taken_over(self, live: Object, fields_to_take: TakenFields) -> bool:
         """Make fields of other managers count as applied by us; whether there were any."""
         for attempt in range(1, TRIES + 1):
-            managers = _managers_of(live)
-            moved = take_over_fields(managers, self._intent["apiVersion"], fields_to_take)
+            if self._moved(live, fields_to_take) is None:
+                return False
+            live = self._to_take_from(live)
+            moved = self._moved(live, fields_to_take)
             if moved is None:
                 return False
             try:
@@ -235,6 +274,9 @@ class ServerSideApply:
                     raise
                 live = newer
         return False
+
+    def _moved(self, live: Object, fields_to_take: TakenFields) -> list[dict[str, Any]] | None:
+        return take_over_fields(_managers_of(live), self._intent["apiVersion"], fields_to_take)
 
     def _patch_managers(self, live: Object, managers: Sequence[ManagerEntry]) -> Object:
         """Replace the managers of the fields, unless someone has written the object since it was read."""

@@ -64,12 +64,12 @@ class InventoryEntry(NamedTuple):
 def entries_without(
     entries: Iterable[InventoryEntry], others: Iterable[InventoryEntry]
 ) -> list[InventoryEntry]:
-    """The entries of objects that none of the others is about. Pure."""
-    others = list(others)
-    refs = {entry.ref for entry in others}
+    """The entries whose objects none of the others names. Another uid is another object. Pure."""
+    named = {(entry.ref, entry.uid) for entry in others}
+    refs, intended = {ref for ref, _uid in named}, {ref for ref, uid in named if not uid}
     # Two groups may serve the same object under two references, as Ingresses were.
-    uids = {entry.uid for entry in others if entry.uid}
-    return [entry for entry in entries if entry.ref not in refs and entry.uid not in uids]
+    uids = {uid for _ref, uid in named if uid}
+    return [one for one in entries if one.uid not in uids and one.ref not in (intended if one.uid else refs)]
 
 
 def entry_of(obj: Mapping[str, Any]) -> InventoryEntry:
@@ -100,10 +100,11 @@ def _hash(managers: list[Any]) -> str:
     if not managers:
         return ""
     # The server sorts the managers by their last writes; a new order is no change.
-    return _short_hash("\n".join(sorted(map(json.dumps, managers))))
+    return short_hash("\n".join(sorted(map(json.dumps, managers))))
 
 
-def _short_hash(text: str) -> str:
+def short_hash(text: str) -> str:
+    """A hash of a text, for records: it can be compared, but not read."""
     # 64 bits are enough to detect a change, and a record with five hundred hashes must stay readable.
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -112,7 +113,7 @@ def intent_of(obj: Object) -> str:
     """A hash of the wanted object; empty for a Secret, whose values it would allow guessing."""
     if obj["kind"] == "Secret":
         return ""
-    return _short_hash(json.dumps(obj, sort_keys=True, separators=(",", ":")))
+    return short_hash(json.dumps(obj, sort_keys=True, separators=(",", ":")))
 
 
 def is_as_recorded(known: InventoryEntry, live: Object | None) -> bool:

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
+from ..._batch import Batch
 from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref
 from ..._cluster.errors import ClusterError, Conflict, NotFound, Unreachable
 from ..._cluster.fields.field_sets import Field, from_fields_v1, to_fields_v1
 from ..._cluster.fields.managed_fields import APPLY
 from ..._cluster.fields.written_by import WRITTEN_BY, is_ours, is_write_of
-from ..._threads import map_in_threads
 from .adoption import ManagerEntry
 from .policy import LAST_APPLIED
 
@@ -43,7 +43,9 @@ class OwnedObject(Protocol):
         """The uid of the object that we applied."""
 
 
-def hand_over(cluster: Cluster, objects: Iterable[OwnedObject]) -> list[ClusterError]:
+def hand_over(
+    cluster: Cluster, objects: Iterable[OwnedObject], batch: Batch | None = None
+) -> list[ClusterError]:
     """Give objects up. Skips those that no longer exist or were recreated since.
 
     Returns the server's errors for objects that are still ours.
@@ -51,6 +53,7 @@ def hand_over(cluster: Cluster, objects: Iterable[OwnedObject]) -> list[ClusterE
     Args:
         cluster: the live one.
         objects: the entries of an inventory.
+        batch: this work, which may be stopped.
 
     Raises:
         Unreachable: the server is unreachable. Objects given up before that stay given up.
@@ -65,7 +68,8 @@ def hand_over(cluster: Cluster, objects: Iterable[OwnedObject]) -> list[ClusterE
             return error
         return None
 
-    return [error for error in map_in_threads(release, list(objects)) if error]
+    batch = batch or Batch()
+    return [error for error in batch.map(release, objects, name=lambda one: one.ref) if error]
 
 
 def _release(cluster: Cluster, known: OwnedObject) -> None:

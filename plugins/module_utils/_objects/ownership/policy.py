@@ -16,6 +16,9 @@ from ..._cluster.kinds import built_in_kinds
 LAST_APPLIED = "lifecycle.kyma-project.io/last-applied"
 """Stores content written without server-side apply, so that fields dropped later can be removed."""
 
+EVERYTHING = "all"
+"""The entry of ``adopt_losses`` that allows it for each object."""
+
 INTERACTIVE_MANAGERS = ("kubectl*", "k9s", "oc")
 """Patterns of the names of field managers that people use: fields of these are taken back."""
 
@@ -30,18 +33,23 @@ class Policy:
         force_conflicts: overwrite fields that other field managers own.
         interactive_managers: patterns of the names of field managers that fields are taken back from.
         strict_drift: remove what others have added to our objects.
+        refuse_unknown_fields: refuse manifests with fields that the server does not know.
         takeover: write objects that other tools manage, and take over the fields of these tools.
+        adopt_losses: what may lose values of its creator when it is adopted; objects as ``Kind
+            namespace/name``, components, or ``all``.
         prune: delete components that the release lacks.
         prune_allow: what is pruned despite its kind; kinds, or single objects as ``Kind namespace/name``.
-        allow_webhooks: the names of admission webhooks that a release may bring although no run can write
-            while one of them does not answer.
+        allow_webhooks: the names of admission webhooks, policies and other objects that a release may bring
+            although they can let the API server refuse what every run writes.
     """
 
     replace_immutable: tuple[str, ...] = ("Job",)
     force_conflicts: bool = False
     interactive_managers: tuple[str, ...] = INTERACTIVE_MANAGERS
     strict_drift: bool = False
+    refuse_unknown_fields: bool = False
     takeover: bool = False
+    adopt_losses: tuple[str, ...] = ()
     prune: bool = False
     prune_allow: tuple[str, ...] = ()
     allow_webhooks: tuple[str, ...] = ()
@@ -63,14 +71,20 @@ class Policy:
         """Whether an object may be deleted and recreated when an immutable field changes."""
         return is_allowed(ref, self.replace_immutable)
 
+    def may_lose(self, ref: Ref, component: str) -> bool:
+        """Whether an object of a component may lose values of its creator when it is adopted."""
+        return not {EVERYTHING, component, str(ref)}.isdisjoint(self.adopt_losses)
+
     def problems(self) -> list[str]:
         """The entries of lists that can't allow anything, each in a sentence."""
-        return [
-            f"{option} (kyma_{option}): {problem}"
+        problems = [
+            (option, problem)
             for option in ("replace_immutable", "prune_allow")
             for entry in getattr(self, option)
             if entry != "Job" and (problem := allowed_problem(entry))
         ]
+        problems += [("adopt_losses", loss_problem(entry)) for entry in self.adopt_losses]
+        return [f"{option} (kyma_{option}): {problem}" for option, problem in problems if problem]
 
 
 def is_allowed(ref: Ref, allowed: Collection[str]) -> bool:
@@ -85,6 +99,9 @@ def is_allowed(ref: Ref, allowed: Collection[str]) -> bool:
 
 _NAME = r"[^\s,/](?:[^,/]*[^\s,/])?"
 _ALLOWED = re.compile(rf"(?P<kind>[A-Z]\w*)(?: (?P<name>{_NAME}(?P<is_namespaced>/{_NAME})?))?")
+
+
+_COMPONENT = re.compile(r"[^\s,/]+")
 
 
 def allowed_problem(entry: str) -> str:
@@ -108,6 +125,15 @@ def allowed_problem(entry: str) -> str:
         f"{entry!r} is neither a kind nor an object of a kind: write a kind, such as 'StatefulSet', or an"
         " object, such as 'StatefulSet kyma-system/eventing-nats'"
     )
+
+
+def loss_problem(entry: str) -> str:
+    """Why an entry of ``adopt_losses`` allows nothing; empty if it may be an object, a component or all."""
+    if not entry[:1].isupper() and _COMPONENT.fullmatch(entry):
+        return ""
+    if " " in entry:
+        return allowed_problem(entry)
+    return f"{entry!r} is no object, component or 'all': write an object like 'Secret kyma-system/tls'"
 
 
 def is_interactive(manager: str, interactive: Iterable[str] = INTERACTIVE_MANAGERS) -> bool:

@@ -88,12 +88,14 @@ class Terms(WaitTerms):
         approved: uids of objects that may be deleted although this collection has not written them: those
             that the user has named, and those in the manifest of an adopted module.
         own: whether the collection deletes its own objects.
+        requested: called once the deletion of an object is requested, or found to be needless.
     """
 
     retain: Callable[[InventoryEntry, Object], RemovalDecision | None] = lambda _entry, _live: None
     force: bool = False
     approved: frozenset[str] = frozenset()
     own: bool = False
+    requested: Callable[[], None] = lambda: None
 
 
 def remove_objects(terms: Terms, entries: Iterable[InventoryEntry]) -> Removal:
@@ -128,15 +130,22 @@ def _ranks(entries: Iterable[InventoryEntry]) -> list[list[InventoryEntry]]:
 def _remove_rank(
     terms: Terms, rank: Sequence[InventoryEntry], live: Mapping[Ref, Object], removal: Removal
 ) -> None:
-    def attempt(entry: InventoryEntry) -> RemovalDecision | ClusterError:
+    def attempt(entry: InventoryEntry) -> RemovalDecision | ClusterError | None:
+        if terms.cancelled():
+            return None
         try:
             return _delete(terms, entry, live.get(entry.ref))
         except ClusterError as error:
             return error
+        finally:
+            terms.requested()
 
     requested: list[InventoryEntry] = []
     for entry, answer in zip(rank, map_in_threads(attempt, rank), strict=True):
-        if isinstance(answer, ClusterError):
+        if answer is None:
+            removal.cancelled = True
+            removal.untried.append(entry)
+        elif isinstance(answer, ClusterError):
             removal.failed.append(entry)
             removal.errors.append(str(answer))
         elif answer.action == DELETE:

@@ -570,6 +570,17 @@ class TestNewNamespace:
             str(refused_there.value),
         )
 
+    def test_unknown_fields_in_a_new_namespace_are_refused_on_request(self) -> None:
+        inner, overlay = self.rehearsed()
+        unknown = Untypeable("apply", status=500, api_message=".bogus: field not declared in schema")
+        inner.fail_when(lambda request: request.verb == "apply", unknown)
+        overlay.apply(config_map(namespace="new"))
+        assert [one.verb for one in inner.requests] == ["create"]
+        overlay.find_unknown_fields()
+        with pytest.raises(Untypeable, match=r"apply ConfigMap new/b: \.bogus: field not declared in schema"):
+            overlay.apply(config_map("b", "new"))
+        overlay.create(config_map("b", "new"))
+
     def test_a_refusal_of_the_name_counts_though_another_one_would_do(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:

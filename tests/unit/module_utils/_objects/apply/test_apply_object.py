@@ -152,14 +152,16 @@ def test_a_user_may_force() -> None:
 @pytest.mark.parametrize("allowed", [(), ("Job",), ("Job default/j",)])
 def test_a_leftover_that_cannot_be_removed_stays_with_its_maker(allowed: tuple[str, ...]) -> None:
     """Others have created the Job, so it is not deleted for it, whatever may be recreated."""
-    made = job("one")
-    made["spec"]["template"]["spec"]["containers"][0]["env"] = [{"name": "LEFT", "value": "1"}]
+    made, desired = job("one"), job("one")
+    own, left = {"name": "OWN", "value": "1"}, {"name": "LEFT", "value": "1"}
+    made["spec"]["template"]["spec"]["containers"][0]["env"] = [own, left]
+    desired["spec"]["template"]["spec"]["containers"][0]["env"] = [own]
     cluster = MemoryCluster()
     cluster.with_field_manager("helm").create(made)
-    [finding] = apply(cluster, job("one"), Policy(replace_immutable=allowed)).findings
+    [finding] = apply(cluster, desired, Policy(replace_immutable=allowed)).findings
     assert (finding.manager, finding.outcome) == ("helm", DriftOutcome.RETAINED)
     assert finding.field.endswith('.env[name="LEFT"]')
-    assert read(cluster, "Job", "j")["spec"]["template"]["spec"]["containers"][0]["env"]
+    assert read(cluster, "Job", "j")["spec"]["template"]["spec"]["containers"][0]["env"] == [own, left]
 
 
 def test_fields_of_another_tool_are_taken_over_if_the_policy_allows_it() -> None:
@@ -453,6 +455,47 @@ def test_a_replacement_deletes_the_latest_version_of_the_object() -> None:
     cluster.fail_when(act, Unreachable("never raised"))
     assert apply(cluster, job("two")).replaced
     assert verbs(cluster).count("delete") == 3
+
+
+UNKNOWN = "failed to create typed patch object (shop/c; /v1, Kind=ConfigMap): errors:\n  "
+
+
+def unknown_fields(cluster: MemoryCluster, *fields: str) -> None:
+    lines = "\n  ".join(f"{field}: field not declared in schema" for field in fields)
+    refused = Untypeable("apply", status=500, api_message=f"{UNKNOWN}{lines}")
+    cluster.fail_when(lambda request: request.verb == "apply", refused)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ([".data.replics"], "unknown field data.replics (did you mean replicas?), which"),
+        ([".dat"], "unknown field dat (did you mean data?), which"),
+        (['.spec.x[name="a.b"].y'], 'unknown field spec.x[name="a.b"].y, which'),
+        ([".data.replics", ".b"], "unknown fields data.replics (did you mean replicas?), b, which"),
+    ],
+)
+def test_an_unknown_field_is_named_with_one_of_a_similar_name(fields: list[str], message: str) -> None:
+    cluster = MemoryCluster()
+    unknown_fields(cluster, *fields)
+    (warning,) = apply(cluster, config_map(replicas="1", replics="2")).warnings
+    assert message in warning
+    assert " the API server ignores: written without server-side apply, which " in warning
+
+
+def test_unknown_fields_are_refused_if_the_user_says_so() -> None:
+    cluster = MemoryCluster()
+    unknown_fields(cluster, ".data.replics")
+    with pytest.raises(
+        ClusterError, match=r"unknown field data.replics \(did you mean replicas\?\), which.*refuse_"
+    ):
+        apply(cluster, config_map(replics="2", replicas="1"), Policy(refuse_unknown_fields=True))
+    assert cluster.get("v1", "ConfigMap", "a", "default") is None
+    # A list with a key twice is no unknown field.
+    cluster = MemoryCluster()
+    twice = Untypeable("apply", status=500, api_message="failed to create typed patch object: duplicate")
+    cluster.fail_when(lambda request: request.verb == "apply", twice)
+    assert apply(cluster, config_map(a="2"), Policy(refuse_unknown_fields=True)).warnings
 
 
 def test_an_untypeable_object_is_written_plainly_and_taken_over_later() -> None:

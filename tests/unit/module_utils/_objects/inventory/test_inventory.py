@@ -151,14 +151,16 @@ def test_entries_of_objects_of_others_are_left_out() -> None:
         InventoryEntry("v1", Ref("", "ConfigMap", "shop", "shared"), "2"),
         InventoryEntry("networking.k8s.io/v1", ingress, "3"),
         InventoryEntry("v1", Ref("", "ConfigMap", "shop", "intended")),
+        InventoryEntry("v1", Ref("", "ConfigMap", "shop", "recreated"), "4"),
     ]
     others = (
         InventoryEntry("v1", Ref("", "ConfigMap", "shop", "shared")),
+        InventoryEntry("v1", Ref("", "ConfigMap", "shop", "recreated"), "5"),
         # Another group serves the same object.
         InventoryEntry("extensions/v1beta1", ingress._replace(group="extensions"), "3"),
     )
     left = entries_without(entries, iter(others))
-    assert [entry.ref.name for entry in left] == ["ours", "intended"]
+    assert [entry.ref.name for entry in left] == ["ours", "intended", "recreated"]
 
 
 def test_the_intent_keeps_what_the_release_drops() -> None:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from ..._cluster.cluster import Object, Ref
-from ..._dry_run.dry_run_cluster import DryRunCluster
-from .change import ObjectChange
-from .diff import changed_fields
+from .._cluster.cluster import Object, Ref
+from .._dry_run.dry_run_cluster import DryRunCluster
+from .._objects.apply.change import ObjectChange
+from .._objects.apply.diff import changed_fields
 
 
 class RehearsedChanges:
