@@ -15,8 +15,7 @@ import pytest
 from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Outcome, Playbook
 from tests.support.small_release import NAMESPACE, SmallRelease, deployment
-
-from .converting_webhook import converting
+from tests.support.webhooks import converting
 
 pytestmark = pytest.mark.control_plane
 

@@ -1,7 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether the API server asks an admission webhook about a request: pure, from its configuration."""
+"""Whether the API server asks an admission webhook, or a policy, about a request: pure, from its objects.
+
+``matchConditions`` are not evaluated, and count as met: only the server knows what they yield.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,12 @@ from typing import Any
 
 from ..cluster import Object
 from ..object_selectors import is_listed, is_met, selector_requirements
-from .match_conditions import is_excluded
 
 CONFIGURATION_KINDS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+POLICY_KINDS = ("MutatingAdmissionPolicy", "ValidatingAdmissionPolicy")
+BINDING_KINDS = tuple(f"{kind}Binding" for kind in POLICY_KINDS)
+UNASKED_GROUPS = ("authentication.k8s.io", "authorization.k8s.io")
+"""Groups whose requests no policy can intercept."""
 
 
 @dataclass(frozen=True)
@@ -61,27 +67,78 @@ def is_called(
         request: the request.
         namespace_labels: of the namespace of the request.
     """
-    exact = webhook.get("matchPolicy") == "Exact"
-    versions = request.versions[:1] if exact else request.versions
-    return (
-        any(_matches(rule, request, versions) for rule in webhook.get("rules") or ())
-        # A namespace selector never excludes objects without a namespace.
-        and (not request.namespace or _selects(webhook.get("namespaceSelector"), namespace_labels))
-        and _selects(webhook.get("objectSelector"), request.labels)
-        and not is_excluded(webhook.get("matchConditions") or (), _variables(request))
+    return _is_selected(webhook, request, namespace_labels) and any(
+        _matches(rule, request, _versions(webhook, request)) for rule in webhook.get("rules") or ()
     )
+
+
+def is_judged(
+    policy: Object, binding: Object, request: AdmissionRequest, namespace_labels: Mapping[str, str]
+) -> bool:
+    """Whether the server applies a policy to a request because of a binding.
+
+    Args:
+        policy: a ValidatingAdmissionPolicy or a MutatingAdmissionPolicy.
+        binding: one of its bindings.
+        request: the request.
+        namespace_labels: of the namespace of the request.
+    """
+    spec, bound = policy["spec"], binding["spec"]
+    resources = (spec.get("matchConstraints") or {}, bound.get("matchResources") or {})
+    return (
+        request.group not in UNASKED_GROUPS
+        and _may_deny(spec, bound, binding["kind"])
+        and all(_includes(one, request, namespace_labels) for one in resources)
+    )
+
+
+def _may_deny(policy: Mapping[str, Any], binding: Mapping[str, Any], kind: str) -> bool:
+    # A mutation can make a record worthless. While a parameter is missing, or an annotation can't be
+    # evaluated, the server denies requests whatever the actions are.
+    may_fail = is_fail_closed(policy) and (policy.get("paramKind") or policy.get("auditAnnotations"))
+    return kind == BINDING_KINDS[0] or "Deny" in (binding.get("validationActions") or ()) or bool(may_fail)
+
+
+def _includes(
+    resources: Mapping[str, Any], request: AdmissionRequest, namespace_labels: Mapping[str, str]
+) -> bool:
+    """Whether the resources of a policy, or of a binding, include a request; without rules they are all."""
+    versions, rules = _versions(resources, request), resources.get("resourceRules")
+    return (
+        _is_selected(resources, request, namespace_labels)
+        and (not rules or any(_matches(rule, request, versions) for rule in rules))
+        and not any(
+            _matches(rule, request, versions) and (request.name or not rule.get("resourceNames"))
+            for rule in resources.get("excludeResourceRules") or ()
+        )
+    )
+
+
+def _versions(matching: Mapping[str, Any], request: AdmissionRequest) -> Collection[str]:
+    return request.versions[:1] if matching.get("matchPolicy") == "Exact" else request.versions
+
+
+def _is_selected(
+    selecting: Mapping[str, Any], request: AdmissionRequest, namespace_labels: Mapping[str, str]
+) -> bool:
+    # A namespace selector never excludes objects without a namespace.
+    is_there = not request.namespace or _selects(selecting.get("namespaceSelector"), namespace_labels)
+    return is_there and _selects(selecting.get("objectSelector"), request.labels)
 
 
 def fail_closed_webhooks(configuration: Object | None) -> dict[str, Mapping[str, Any]]:
     """The webhooks of a configuration that fail closed, by name, without what does not affect requests."""
     webhooks = ((configuration or {}).get("webhooks")) or ()
-    return {str(one.get("name")): _without_bundle(one) for one in webhooks if is_fail_closed(one)}
+    return {
+        str(one.get("name")): {**one, "clientConfig": without_bundle(one.get("clientConfig") or {})}
+        for one in webhooks
+        if is_fail_closed(one)
+    }
 
 
-def _without_bundle(webhook: Mapping[str, Any]) -> Mapping[str, Any]:
-    # Controllers write the bundle of CA certificates.
-    client = {key: value for key, value in (webhook.get("clientConfig") or {}).items() if key != "caBundle"}
-    return {**webhook, "clientConfig": client}
+def without_bundle(config: Mapping[str, Any]) -> dict[str, Any]:
+    """How the API server calls another server, without the CA certificates, which controllers write."""
+    return {key: value for key, value in config.items() if key != "caBundle"}
 
 
 def _matches(rule: Mapping[str, Any], request: AdmissionRequest, versions: Collection[str]) -> bool:
@@ -93,6 +150,8 @@ def _matches(rule: Mapping[str, Any], request: AdmissionRequest, versions: Colle
         # ``a/*`` includes ``a`` itself.
         and is_listed(rule.get("resources"), "*/*", request.resource, f"{request.resource}/*")
         and (rule.get("scope") or "*") in ("*", scope)
+        # Only rules of policies have names.
+        and (not request.name or not (names := rule.get("resourceNames")) or request.name in names)
     )
 
 
@@ -101,25 +160,3 @@ def _selects(selector: Mapping[str, Any] | None, labels: Mapping[str, str | None
         is_met(one, labels) or (labels.get(one[0], "") is None and one[1] in ("In", "NotIn"))
         for one in selector_requirements(selector or {})
     )
-
-
-def _variables(request: AdmissionRequest) -> dict[str, Any]:
-    """The variables of match conditions that are known; not the user, nor the content of the object."""
-    named = {"namespace": request.namespace or None} | ({"name": request.name} if request.name else {})
-    meta = {**named, "annotations": None, **({} if request.labels else {"labels": None})}
-    obj = {"apiVersion": request.api_version, "kind": request.kind, "metadata": meta}
-    served = {"group": request.group, "version": request.versions[0]}
-    resource, kind = {**served, "resource": request.resource}, {**served, "kind": request.kind}
-    known = {
-        "operation": request.operation,
-        **named,
-        **dict.fromkeys(("subResource", "requestSubResource")),
-        **dict.fromkeys(("resource", "requestResource"), resource),
-        **dict.fromkeys(("kind", "requestKind"), kind),
-    }
-    # The server passes a null for the missing one.
-    return {
-        "request": known,
-        "object": None if request.operation == "DELETE" else obj,
-        "oldObject": None if request.operation == "CREATE" else obj,
-    }

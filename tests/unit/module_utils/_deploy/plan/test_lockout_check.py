@@ -64,6 +64,68 @@ def test_a_release_may_not_bring_one_unless_it_is_allowed_by_name(kind: str) -> 
     assert not someone.plan()["plan"]["needed"]
 
 
+def judging(rule: dict[str, Any], action: str = "Deny") -> tuple[Object, Object]:
+    """A policy, and its binding."""
+    kinds = {"apiVersion": "admissionregistration.k8s.io/v1", "metadata": {"name": "rules"}}
+    kind, constraints = "ValidatingAdmissionPolicy", {"resourceRules": [rule]}
+    policy = {**kinds, "kind": kind, "spec": {"matchConstraints": constraints}}
+    spec = {"policyName": "rules", "validationActions": [action]}
+    return policy, {**kinds, "kind": f"{kind}Binding", "spec": spec}
+
+
+@pytest.mark.parametrize("parts", [[0, 1], [0], [1]])
+def test_a_policy_is_refused_too_also_if_a_part_is_in_the_cluster(parts: list[int]) -> None:
+    policy = judging(EVERYTHING)
+    someone = deployer_after(kyma("2.9"))
+    for index in {0, 1} - {*parts}:
+        someone.cluster.with_field_manager("theirs").create(policy[index])
+    someone.materials.given = kyma("2.10", *(policy[index] for index in parts))
+    [blocker] = someone.plan()["blockers"]
+    assert blocker.startswith(
+        "app: ValidatingAdmissionPolicy rules: ValidatingAdmissionPolicyBinding rules applies it to"
+    )
+    assert blocker.splitlines()[-1] == """    -e '{"kyma_allow_webhooks": ["rules"]}'"""
+    someone.options["allow_webhooks"] = ["rules"]
+    assert someone.deploy()["state"] == "succeeded"
+
+
+@pytest.mark.parametrize(
+    "objects", [judging(EVERYTHING, "Audit"), judging(PODS), judging(EVERYTHING)[:1], judging(EVERYTHING)[1:]]
+)
+def test_a_policy_that_can_not_deny_needs_no_word(objects: tuple[Object, ...]) -> None:
+    someone = deployer_after(kyma("2.9"))
+    someone.materials.given = kyma("2.10", *objects)
+    assert someone.deploy()["state"] == "succeeded"
+
+
+def test_an_existing_policy_is_a_warning() -> None:
+    someone = deployer_after(kyma("2.9"))
+    for one in judging(EVERYTHING):
+        someone.cluster.with_field_manager("theirs").create(one)
+    someone.materials.given = kyma("2.10")
+    planned = someone.plan()
+    assert [one for one in planned["warnings"] if "`kubectl delete validatingadmissionpolicy rules`" in one]
+    assert someone.carry_out(planned)["state"] == "succeeded"
+
+
+API_SERVICE = {"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService"}
+
+
+@pytest.mark.parametrize(("group", "is_refused"), [("coordination.k8s.io", True), ("metrics.k8s.io", False)])
+def test_an_api_service_is_refused_for_a_group_of_the_server(group: str, is_refused: bool) -> None:
+    someone = deployer_after(kyma("2.9"))
+    label = {"kube-aggregator.kubernetes.io/automanaged": "onstart"}
+    own = {"group": "coordination.k8s.io", "version": "v1"}
+    meta = {"name": "v1.coordination.k8s.io", "labels": label}
+    someone.cluster.with_field_manager("theirs").create({**API_SERVICE, "metadata": meta, "spec": own})
+    spec = {"group": group, "version": "v2", "service": {"name": "nowhere", "namespace": "default"}}
+    service = {**API_SERVICE, "metadata": {"name": f"v2.{group}"}, "spec": spec}
+    someone.materials.given = kyma("2.10", service)
+    problems = someone.plan().get("blockers") or []
+    assert len(problems) == is_refused
+    assert all(f'["v2.{group}"]' in one for one in problems)
+
+
 def test_an_existing_one_may_not_be_widened() -> None:
     someone = deployer_after(kyma("2.9", guard(PODS)))
     someone.materials.given = kyma("2.10", guard(EVERYTHING))

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A webhook that converts custom resources, in a thread of the tests: what an operator serves otherwise."""
+"""Webhooks that convert or mutate objects, in a thread of the tests: what an operator serves otherwise."""
 
 from __future__ import annotations
 
@@ -27,26 +27,57 @@ Convert = Callable[[Object, str], Object]
 """Makes the object of another version of an object."""
 
 
+Respond = Callable[[Object], Object]
+"""Makes the response to the request of a review, without its uid."""
+
+
 @contextmanager
 def converting(folder: Path, convert: Convert) -> Iterator[Object]:
     """Convert for as long as this lasts; hands out the ``conversion`` of a definition's ``spec``."""
+
+    def respond(request: Object) -> Object:
+        version = request["desiredAPIVersion"]
+        converted = [convert(obj, version) for obj in request["objects"]]
+        return {"result": {"status": "Success"}, "convertedObjects": converted}
+
+    with _serving(folder, respond) as client:
+        yield {
+            "strategy": "Webhook",
+            "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": client},
+        }
+
+
+@contextmanager
+def mutating(folder: Path, patch_of: Callable[[Object], list[Object]]) -> Iterator[Object]:
+    """Mutate for as long as this lasts; hands out the ``clientConfig`` of a webhook.
+
+    Args:
+        folder: for its certificate.
+        patch_of: makes the JSON patch of an object.
+    """
+
+    def respond(request: Object) -> Object:
+        patch = json.dumps(patch_of(request["object"])).encode()
+        return {"allowed": True, "patchType": "JSONPatch", "patch": base64.b64encode(patch).decode()}
+
+    with _serving(folder, respond) as client:
+        yield client
+
+
+@contextmanager
+def _serving(folder: Path, respond: Respond) -> Iterator[Object]:
+    """Answer reviews for as long as this lasts; hands out the configuration of their client."""
     certificate, key = _certificate(folder)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(convert))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(respond))
     server.socket = context.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
         yield {
-            "strategy": "Webhook",
-            "webhook": {
-                "conversionReviewVersions": ["v1"],
-                "clientConfig": {
-                    "url": f"https://127.0.0.1:{server.server_port}/convert",
-                    "caBundle": base64.b64encode(certificate.read_bytes()).decode(),
-                },
-            },
+            "url": f"https://127.0.0.1:{server.server_port}/review",
+            "caBundle": base64.b64encode(certificate.read_bytes()).decode(),
         }
     finally:
         server.shutdown()
@@ -54,19 +85,14 @@ def converting(folder: Path, convert: Convert) -> Iterator[Object]:
         server.server_close()
 
 
-def _handler(convert: Convert) -> type[BaseHTTPRequestHandler]:
+def _handler(respond: Respond) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
             review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             request = review["request"]
-            version = request["desiredAPIVersion"]
-            response = {
-                "uid": request["uid"],
-                "result": {"status": "Success"},
-                "convertedObjects": [convert(obj, version) for obj in request["objects"]],
-            }
+            response = {"uid": request["uid"], **respond(request)}
             answer = {"apiVersion": review["apiVersion"], "kind": review["kind"], "response": response}
             body = json.dumps(answer).encode()
             self.send_response(200)
@@ -84,7 +110,7 @@ def _handler(convert: Convert) -> type[BaseHTTPRequestHandler]:
 def _certificate(folder: Path) -> tuple[Path, Path]:
     """The files of a certificate for this machine, signed by itself, and of its key."""
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a converting webhook")])
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a webhook")])
     address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
     now = datetime.now(UTC)
     certificate = (
