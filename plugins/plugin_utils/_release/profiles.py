@@ -12,7 +12,14 @@ from ...module_utils._release.release_error import release_error
 from .layout import Layout
 
 
-def choose_profile(layout: Layout, entries: Sequence[ComponentEntry], requested: str, shown: str) -> str:
+def choose_profile(
+    layout: Layout,
+    entries: Sequence[ComponentEntry],
+    requested: str,
+    shown: str,
+    *,
+    is_deployed: bool = False,
+) -> str:
     """The requested profile, if the release has it; by default, the only one that it was rendered for.
 
     Charts have plain values in addition to those of their profiles, so that no profile is needed for them.
@@ -20,8 +27,9 @@ def choose_profile(layout: Layout, entries: Sequence[ComponentEntry], requested:
     Args:
         layout: of the release.
         entries: the release's components.
-        requested: the profile of the user, or empty.
+        requested: the profile of the user or of the cluster, or empty.
         shown: the release's name in messages.
+        is_deployed: whether it is the profile of the cluster, because the user has named none.
 
     Raises:
         ReleaseError: the profile does not exist, or the user must choose one.
@@ -30,8 +38,7 @@ def choose_profile(layout: Layout, entries: Sequence[ComponentEntry], requested:
     known = rendered | layout.chart_profiles(entries)
     if requested:
         if requested not in known:
-            choice = f"there are {_listed(known)}" if known else "it has no profiles, so leave it out"
-            raise release_error(f"the release has no profile {requested!r}: {choice}", shown)
+            raise release_error(_unknown_profile(requested, known, is_deployed=is_deployed), shown)
         return requested
     waiting = [entry for entry in entries if not layout.find(entry.name, "", entry.source)]
     fitting = {
@@ -44,6 +51,17 @@ def choose_profile(layout: Layout, entries: Sequence[ComponentEntry], requested:
             f"the release was rendered for several profiles: choose one of {_listed(fitting)}", shown
         )
     return next(iter(fitting), "")
+
+
+def _unknown_profile(requested: str, known: set[str], *, is_deployed: bool) -> str:
+    choice = f"there are {_listed(known)}" if known else "it has no profiles"
+    if is_deployed:
+        return (
+            f"the release has no profile {requested!r}, which the cluster has: {choice}. To change the"
+            " profile of the cluster, set profile=none (kyma_profile) or name another one, and add"
+            " change_profile=true (kyma_change_profile)"
+        )
+    return f"the release has no profile {requested!r}: {choice}" + ("" if known else ", so leave it out")
 
 
 def _listed(names: set[str]) -> str:
