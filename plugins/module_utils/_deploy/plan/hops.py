@@ -18,7 +18,7 @@ from ..._components.component_plan import Blocker
 from ..._components.migrations.migration_runner import MigrationRunner
 from ..._migrations.migration_set import MigrationSet
 from ..._objects.inventory.inventory import Inventory
-from ..._release.model import Release
+from ..._release.model import Release, rendering_digest
 from ..desired.desired_release import DesiredRelease
 from ..desired.release_versions import is_older, is_open, is_same, upgrade_problem
 from ..desired.unchanged_components import read_release
@@ -62,8 +62,8 @@ def plan_hops(
     plans: list[Plan] = []
     before: ReleaseRehearsal | None = None
     for stop in way or [desired]:
-        digest = stop.materials.fingerprint()
         release, unchanged = read_release(stop.materials, standing)
+        digest = rendering_digest(stop.materials.fingerprint(), release.profile)
         rehearsal = ReleaseRehearsal(
             cluster,
             release,
@@ -93,7 +93,8 @@ def plan_hops(
     # The cluster after the first hop is predicted, and has no health.
     later = tuple(replace(plan, health=ObservedHealth()) for plan in plans[1:])
     options = tuple(stop.options for stop in way or [desired])
-    return replace(first, hops=options, later=later)
+    versions = tuple(stop.version for stop in way or [desired])
+    return replace(first, hops=options, later=later, way=versions)
 
 
 def state_after_deployment(
@@ -126,7 +127,7 @@ def state_after_deployment(
     return replace(observed, installation=installation, inventories=inventories)
 
 
-class Hop(Protocol):
+class PathStop(Protocol):
     """A release that a path may lead over."""
 
     @property
@@ -138,7 +139,7 @@ class Hop(Protocol):
         """The versions that it may follow; empty means the previous minor."""
 
 
-AnyStop = TypeVar("AnyStop", bound=Hop)
+AnyStop = TypeVar("AnyStop", bound=PathStop)
 
 
 def find_hops(

@@ -147,7 +147,7 @@ def test_the_first_hop_is_exact_and_the_rest_is_provisional() -> None:
         planned = someone.plan(check_mode=True)
     plan = planned["plan"]
     assert (plan["previous"], plan["version"]) == ("2.9", "2.10")
-    assert plan["hops"] == [{"release": "2.10"}, {}]
+    assert plan["hops"] == [{"release": "2.10", "profile": "none"}, {"profile": "none"}]
     assert changed(plan) == {
         "foundation": ["create CustomResourceDefinition"],
         "logging": ["change ConfigMap"],
@@ -164,7 +164,7 @@ def test_the_first_hop_is_exact_and_the_rest_is_provisional() -> None:
         "Kyma 2.9 → 2.10, hop 1 of 2, exact:",
         "Plan of hop 1: 2 to create, 1 to change, 0 to delete, 0 migrations",
         "Kyma 2.10 → 2.11, hop 2 of 2, provisional: planned again when it is its turn:",
-        "Plan: 1 to create, 2 to change, 0 to delete, 1 migration",
+        "Plan of hop 2: 1 to create, 2 to change, 0 to delete, 1 migration",
     ]
     assert any("(2.11, provisional)" in one["after_header"] for one in planned["diff"])
 
@@ -233,7 +233,7 @@ def test_without_a_gap_there_is_one_hop() -> None:
     someone = on_2_9(kyma("2.9"), desired=kyma("2.10"))
     someone.materials.classes = ()
     plan = someone.plan()["plan"]
-    assert plan["hops"] == [{}]
+    assert plan["hops"] == [{"profile": "none"}]
     assert plan["later"] == []
     assert someone.deploy()["state"] == "succeeded"
     someone.materials.read.clear()
