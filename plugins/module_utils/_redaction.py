@@ -1,15 +1,17 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What no output shows: values of Secrets in texts and diffs, and logins in URLs. Pure."""
+"""What no output shows: values of Secrets in texts and diffs, logins in URLs, and what this process knows."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import json
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote, unquote_plus
 
@@ -27,34 +29,41 @@ _URL = re.compile(
 )
 _URL_IN_TEXT = re.compile(r"(?:[a-z][a-z0-9+.-]{0,30}:+){1,9}/+[^\s'\"<>]*", re.IGNORECASE)
 """Without the numbers, a long text takes minutes. A longer scheme begins in the middle."""
+_PLAIN = re.compile(r"[\w.+/=-]*", re.ASCII)
+"""Texts with one printed form: Base64 and most tokens. Each Secret that is read or written has such texts."""
 _HOST = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(:[0-9]*)?")
 
 _Object = dict[str, Any]
 
 
 class Redactor:
-    """Masks the values of Secrets that it has seen.
+    """Masks the values of Secrets that it has seen. Usable from several threads.
+
+    Args:
+        most: how many texts it remembers, the newest ones.
 
     Attributes:
         has_seen_values: whether it has seen any.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: float = math.inf) -> None:
         self.has_seen_values = False
-        self._values: set[str] = set()
+        self._most = most
+        self._values: dict[str, None] = {}
+        self._lock = threading.Lock()
 
     def note(self, obj: Mapping[str, Any]) -> None:
         """Record an object's values, if it is a Secret."""
         if obj.get("kind") != "Secret":
             return
         for text in _values_in(obj, "stringData"):
-            self._remember(text)
+            self.remember(text)
         for encoded in _values_in(obj, "data"):
-            self._remember(encoded)
+            self.remember(encoded)
             try:
                 value = base64.b64decode(encoded, validate=True)
-                self._remember_as_printed(repr(value)[2:-1])
-                self._remember(value.decode())
+                self._remember_forms([repr(value)[2:-1]])
+                self.remember(value.decode())
             except (binascii.Error, ValueError):
                 continue
 
@@ -72,19 +81,58 @@ class Redactor:
 
     def clean(self, text: str) -> str:
         """The text with these values masked."""
-        for value in sorted(self._values, key=len, reverse=True):
+        with self._lock:
+            values = sorted(self._values, key=len, reverse=True)
+        for value in values:
             text = text.replace(value, "***")
         return text
 
-    def _remember(self, value: str) -> None:
+    def remember(self, value: str) -> None:
+        """Record a secret text, in each form in which an error may quote it."""
         self.has_seen_values = True
-        for one in (value, value.strip()):
-            for printed in (one, " ".join(one.split()), repr(one)[1:-1], json.dumps(one)[1:-1]):
-                self._remember_as_printed(printed)
+        self._remember_forms(_printed_forms(value))
 
-    def _remember_as_printed(self, printed: str) -> None:
-        if len(printed.strip()) >= SHORTEST_SECRET:
-            self._values.add(printed)
+    def _remember_forms(self, forms: Iterable[str]) -> None:
+        with self._lock:
+            self._values.update((one, None) for one in forms if len(one.strip()) >= SHORTEST_SECRET)
+            while len(self._values) > self._most:
+                del self._values[next(iter(self._values))]
+
+
+SEEN_SECRETS = Redactor(most=20_000)
+"""Knows the values of the last Secrets that this process has read or written: an engine works for months."""
+_OWN_SECRETS = Redactor()
+"""Knows the credentials of this process and the secret options of its task."""
+
+
+def remember_secret(value: str) -> None:
+    """Hide a text, and each of its lines, in the reports of unexpected exceptions of this process."""
+    for one in {value, *value.splitlines()}:
+        _OWN_SECRETS.remember(one)
+
+
+def without_secrets(text: str) -> str:
+    """A text with all secrets masked that this process knows."""
+    return SEEN_SECRETS.clean(_OWN_SECRETS.clean(text))
+
+
+def describe_defect(error: BaseException) -> tuple[str, str]:
+    """An unexpected exception in a line, and its traceback: both quote values of any kind, so secrets too."""
+    import traceback
+
+    line = "".join(traceback.format_exception_only(error)).strip()
+    return without_secrets(line), without_secrets("".join(traceback.format_exception(error)))
+
+
+def _printed_forms(text: str) -> set[str]:
+    """The forms in which an error may quote a text."""
+    if _PLAIN.fullmatch(text):
+        return {text}
+    forms: set[str] = set()
+    for one in (text, text.strip()):
+        forms |= {one, " ".join(one.split()), repr(one)[1:-1], json.dumps(one)[1:-1]}
+        forms |= {repr(one.encode(code, "backslashreplace"))[2:-1] for code in ("utf-8", "latin-1")}
+    return forms
 
 
 def _values_in(secret: Mapping[str, Any], field: str) -> Iterator[str]:

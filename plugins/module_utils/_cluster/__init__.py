@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The interface to Kubernetes: `Cluster`, an abstract class over plain dicts, and its wrappers.
 
-Public modules: `admission`, `cluster`, `errors`, `exact_patch`, `fence`, `fields`, `http`, `informer`,
-`kinds`, `meter`, `object_selectors`, `own_objects`, `owner_references`, `quantity`, `recent_lists`,
-`served_versions`, `shared_reads`, `stop_signal`, `substitute`, `wrapper`.
+Public modules: `admission`, `boot_clock`, `cluster`, `errors`, `exact_patch`, `fence`, `fields`, `http`,
+`informer`, `kinds`, `meter`, `object_selectors`, `own_objects`, `owner_references`, `quantity`,
+`recent_lists`, `served_versions`, `shared_reads`, `stop_signal`, `substitute`, `wrapper`.
 """

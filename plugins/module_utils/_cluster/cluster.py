@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Object = dict[str, Any]
 """A Kubernetes object as decoded JSON. The caller may change what a Cluster returns."""
+Patch: TypeAlias = "Mapping[str, Any] | Sequence[Mapping[str, Any]]"
+"""A JSON merge patch (RFC 7386) is a mapping, a JSON patch (RFC 6902) a sequence."""
 
 FIELD_MANAGER = "kyma-lifecycle"
 """The field manager of a component's objects; each migration has another one."""
@@ -272,23 +274,43 @@ class Cluster(ABC):
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
         """Create an object without server-side apply. Raises AlreadyExists if it exists."""
 
-    @abstractmethod
     def patch(
         self,
         api_version: str,
         kind: str,
         name: str,
-        namespace: str | None,
-        patch: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        namespace: str | Patch | None,
+        patch: Patch | None = None,
         *,
         subresource: str = "",
         dry_run: bool = False,
     ) -> Object:
-        """Patch an object: a mapping is a JSON merge patch (RFC 7386), a sequence a JSON patch (RFC 6902).
+        """Patch an object.
 
-        Raises NotFound if the object does not exist. For preconditions, put ``metadata.uid`` and
-        ``metadata.resourceVersion`` into a merge patch.
+        The namespace of a cluster-scoped kind may be omitted. Raises NotFound if the object does not exist.
+        For preconditions, put ``metadata.uid`` and ``metadata.resourceVersion`` into a merge patch.
         """
+        if not (namespace is None or isinstance(namespace, str)):
+            namespace, patch = None, namespace
+        if patch is None:
+            raise TypeError(f"the patch of {kind} {name} is missing")
+        return self._patch(
+            api_version, kind, name, namespace, patch, subresource=subresource, dry_run=dry_run
+        )
+
+    @abstractmethod
+    def _patch(
+        self,
+        api_version: str,
+        kind: str,
+        name: str,
+        namespace: str | None,
+        patch: Patch,
+        *,
+        subresource: str,
+        dry_run: bool,
+    ) -> Object:
+        """See patch."""
 
     @abstractmethod
     def delete(

@@ -5,6 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from .._loose_json import mapping_of, mappings_in
 from .cluster import FIELD_MANAGER, GROUP, Object, Ref, ref_of
 from .kinds import API_SERVICE_KIND, CRD_KIND, NAMESPACE_KIND, SECRET_KIND
 
@@ -16,11 +20,14 @@ STORED_JOBS = ("OneOffJob", "ScheduledJob", "ContinuousJob")
 """The kinds of the definitions of stored jobs."""
 APPROVALS = "approvals"
 """The resource that only approvers write."""
+RECORDS = ("installations", "inventories", "journalentries", "modules", "runs")
+"""The resources that only the deployer writes."""
 DENIAL_PREFIX = f"{FIELD_MANAGER}-deleting-"
 """The start of the name of what denies the creation of a module's resources while it is deleted."""
 DEPLOYER = f"{FIELD_MANAGER}-deployer"
 APPROVER = f"{FIELD_MANAGER}-approver"
 RECORDS_VIEWER = f"{FIELD_MANAGER}-view"
+MODULES_VIEWER = f"{FIELD_MANAGER}-modules-view"
 ERRANDS_VIEWER = f"{FIELD_MANAGER}-errands-view"
 ERRANDS_AUTHOR = f"{FIELD_MANAGER}-errands-author"
 ERRANDS_ENGINE = f"{FIELD_MANAGER}-errands-engine"
@@ -28,7 +35,7 @@ JOB_STORE_VIEWER = f"{FIELD_MANAGER}-job-store-view"
 JOB_STORE_MANAGER = f"{FIELD_MANAGER}-job-store"
 
 _CLUSTER_ROLES = (
-    *(DEPLOYER, APPROVER, RECORDS_VIEWER, ERRANDS_VIEWER, ERRANDS_AUTHOR, ERRANDS_ENGINE),
+    *(DEPLOYER, APPROVER, RECORDS_VIEWER, MODULES_VIEWER, ERRANDS_VIEWER, ERRANDS_AUTHOR, ERRANDS_ENGINE),
     *(JOB_STORE_VIEWER, JOB_STORE_MANAGER),
 )
 _RBAC = "rbac.authorization.k8s.io"
@@ -51,36 +58,50 @@ def own_manifest_problem(manifest: Object) -> str:
     """The same for a manifest, whose content counts too.
 
     The Secrets of journals are in any namespace; only their type shows them. A role or a binding of any name
-    may grant what only approvers have.
+    may grant what only approvers or the deployer have.
     """
     ref, type_ = ref_of(manifest), str(manifest.get("type"))
     if ref[:2] == SECRET_KIND and type_.startswith(f"{GROUP}/"):
         return f"{ref} belongs to the collection kyma.lifecycle itself: it is a record of the type {type_}"
-    if ref.group == _RBAC and (_binds_approver(manifest) or _grants_approving(manifest)):
-        return f"{ref} grants the right to approve a ring, which only an administrator may grant"
+    if ref.group == _RBAC and (granted := _written_by(manifest)):
+        right = "approve a ring" if APPROVALS in granted else "write the collection's records"
+        return f"{ref} grants the right to {right}, which only an administrator may grant"
     return own_object_problem(ref)
 
 
-def _binds_approver(manifest: Object) -> bool:
-    """Whether a binding gives its subjects the role of approvers."""
-    role = manifest.get("roleRef")
-    return isinstance(role, dict) and role.get("name") == APPROVER
+def _written_by(manifest: Object) -> set[str]:
+    """Our records that a role or a binding grants writes of, unless it is for all kinds of all groups."""
+    role = mapping_of(manifest.get("roleRef")).get("name")
+    if role in (APPROVER, DEPLOYER):
+        return {APPROVALS} if role == APPROVER else set(RECORDS)
+    # Roles without labels are aggregated, too, such as that of approvers.
+    selectors = mapping_of(manifest.get("aggregationRule")).get("clusterRoleSelectors")
+    if any(map(_selects_unlabelled, mappings_in(selectors))):
+        return {APPROVALS}
+    return {name for rule in mappings_in(manifest.get("rules")) for name in _written_by_rule(rule)}
 
 
-def _grants_approving(manifest: Object) -> bool:
-    """Whether a role grants writes of approvals by name, unlike one that grants all kinds of all groups."""
-    rules = manifest.get("rules")
-    return isinstance(rules, list) and any(
-        GROUP in _words(rule, "apiGroups")
-        and _words(rule, "resources") & {APPROVALS, "*"}
-        and _words(rule, "verbs") - {"get", "list", "watch"}
-        for rule in rules
+def _written_by_rule(rule: Mapping[str, Any]) -> set[str]:
+    groups, verbs = _words(rule, "apiGroups"), _words(rule, "verbs")
+    if not groups & {GROUP, "*"} or not verbs - {"get", "list", "watch"}:
+        return set()
+    resources = {resource.partition("/")[0] for resource in _words(rule, "resources")}
+    return (
+        {APPROVALS, *RECORDS} if "*" in resources and "*" not in groups else resources & {APPROVALS, *RECORDS}
     )
 
 
-def _words(rule: object, key: str) -> set[str]:
+def _selects_unlabelled(selector: Mapping[str, Any]) -> bool:
+    """Whether a label selector selects objects without labels."""
+    expressions = mappings_in(selector.get("matchExpressions"))
+    return not selector.get("matchLabels") and all(
+        expression.get("operator") in ("NotIn", "DoesNotExist") for expression in expressions
+    )
+
+
+def _words(rule: Mapping[str, Any], key: str) -> set[str]:
     """A list in a rule; empty if the rule has another shape, which the API server refuses."""
-    words = rule.get(key) if isinstance(rule, dict) else None
+    words = rule.get(key)
     return set(map(str, words)) if isinstance(words, list) else set()
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
-from .cluster import Cluster, Event, ExecResult, Object, Page, Resource, WriteTerms
+from .cluster import Cluster, Event, ExecResult, Object, Page, Patch, Resource, WriteTerms
 
 WRITES = ("apply", "create", "patch", "delete", "exec")
 """The verbs that may change a cluster."""
@@ -30,7 +30,7 @@ class Call:
             api_version is the group.
         obj: the object to apply or to create.
         dry_run: whether the server does not store what it writes.
-        options: the other arguments of a ``list``, by name and sorted.
+        options: the other arguments of a ``list`` or a ``delete``, by name and sorted.
         patch: the content of a ``patch``.
     """
 
@@ -136,13 +136,13 @@ class ClusterWrapper(Cluster):
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
         return self._forward(_call_with("create", obj, dry_run), lambda to: to.create(obj, dry_run=dry_run))
 
-    def patch(
+    def _patch(
         self,
         api_version: str,
         kind: str,
         name: str,
         namespace: str | None,
-        patch: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        patch: Patch,
         *,
         subresource: str = "",
         dry_run: bool = False,
@@ -165,7 +165,7 @@ class ClusterWrapper(Cluster):
         **how: Any,
     ) -> bool:
         return self._forward(
-            Call("delete", api_version, kind, name, namespace, dry_run=dry_run),
+            Call("delete", api_version, kind, name, namespace, None, dry_run, _given(how)),
             lambda to: to.delete(api_version, kind, name, namespace, dry_run=dry_run, **how),
         )
 

@@ -20,6 +20,8 @@ Fields = frozenset[Field]
 
 ITEM = object()
 """The key of a keyed list's item itself, next to the keys of its fields."""
+ABSENT = object()
+"""What a place without a value has: null is a value."""
 
 
 def as_json(value: object) -> str:
@@ -34,6 +36,26 @@ def item_key(item: Any, keys: tuple[str, ...]) -> str | None:
     key_fields = {key: item.get(key, KEY_DEFAULTS.get(key)) for key in keys}
     key_fields = {key: value for key, value in key_fields.items() if value is not None}
     return "k:" + as_json(key_fields) if key_fields else None
+
+
+def member_of(value: Any, element: str) -> Any:
+    """What an element names in a map or a list; ``ABSENT`` if it names nothing there."""
+    mark, rest = element[0], element[2:]
+    if mark == "f":
+        return value.get(rest, ABSENT) if isinstance(value, Mapping) else ABSENT
+    if not isinstance(value, list):
+        return ABSENT
+    if mark == "k":
+        keys = tuple(json.loads(rest))
+        return next((item for item in value if item_key(item, keys) == element), ABSENT)
+    return next((item for item in value if as_json(item) == rest), ABSENT)
+
+
+def field_value(value: Any, field: Field) -> Any:
+    """The value of a field; ``ABSENT`` if there is none."""
+    for element in field:
+        value = member_of(value, element)
+    return value
 
 
 def values_of(value: Any, shapes: Shapes) -> dict[Field, Any]:

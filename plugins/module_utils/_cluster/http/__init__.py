@@ -3,5 +3,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The interface over HTTP: credentials, one connection pool, retries, discovery.
 
-Public modules: `connection`.
+Public modules: `connection`, `kubeconfig`.
 """

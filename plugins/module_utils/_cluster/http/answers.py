@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import ssl
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from ..._redaction import without_login
 from ..errors import ApiError, ClusterError, ServerTimeout
 from .retry import INTERNAL
 
@@ -92,9 +93,38 @@ def decoded_status(data: bytes) -> dict[str, Any]:
     return {"message": data[:500].decode("utf-8", "replace").strip()}
 
 
+def explained_status(
+    status: int, data: bytes, headers: Mapping[str, str], server: str, limit: float
+) -> dict[str, Any]:
+    """The Status in an answer that refuses a request, with what to do if no API server answers like this.
+
+    Args:
+        status, data, headers: of the answer.
+        server: its URL, for people.
+        limit: the most seconds that a request waits for the server.
+    """
+    if 300 <= status < 400:
+        place = without_login(headers.get("Location") or "nowhere")
+        return {
+            "message": f"{server} redirects to {place} (HTTP {status}), which no API server does: it is"
+            " perhaps a proxy or a login page. Set the server in the kubeconfig to the URL of the API server"
+        }
+    body = decoded_status(data)
+    seconds = retry_after_seconds(headers.get("Retry-After"))
+    if seconds is None or seconds <= limit:
+        return body
+    wait = f"{seconds / 86400:.1f} days" if seconds >= 86400 else f"{seconds / 60:.0f} minutes"
+    return {
+        **body,
+        "message": f"{body.get('message') or f'HTTP {status}'}. {server} asks to wait {wait} (Retry-After),"
+        f" and a request waits {limit:.0f} s at most. Check what limits your requests there, or run this"
+        " again later",
+    }
+
+
 def retry_after_seconds(retry_after: str | None) -> float | None:
     """The Retry-After header if it is a number; API servers send no dates."""
-    return float(retry_after) if retry_after and retry_after.isdigit() else None
+    return float(retry_after) if retry_after and retry_after.isdecimal() else None
 
 
 def plain_reason(error: BaseException) -> str:

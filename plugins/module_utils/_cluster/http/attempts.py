@@ -6,15 +6,20 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..._long_waits import alarm, report_wait
 from ..cluster import WriteTerms
 from ..errors import ApiError, Unconfigured, Unreachable, api_error, is_answer, may_have_acted
+from ..stop_signal import StopSignal
 from .answers import (
-    decoded_status,
+    explained_status,
     foreign_404,
     is_broken_off,
     is_own_404,
@@ -33,6 +38,9 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 10.0
 READ_SECONDS = 75.0
 """More than the 60 seconds after which an API server itself gives up, so that its answer arrives."""
+MOST_BYTES = 512 * 1024 * 1024
+"""More than a page of the largest objects has, which API servers limit to 1.5 MiB each."""
+PIECE_BYTES = 1024 * 1024
 STARTING_POLL_SECONDS = 0.2
 NOT_YET_KNOWN = frozenset({401, 403})
 """The statuses of a restarted server that does not know its own rules yet; it has not acted."""
@@ -63,7 +71,13 @@ class Request:
 
 
 class Attempts:
-    """The attempts of one request."""
+    """The attempts of one request.
+
+    Attributes:
+        data: the body of the last response, if it isn't a stream.
+    """
+
+    data = b""
 
     def __init__(self, endpoint: Endpoint, request: Request) -> None:
         self._endpoint = endpoint
@@ -80,14 +94,23 @@ class Attempts:
         self._failure: Unreachable | ApiError = Unreachable(
             f"{request.action}: not sent, as there was no time left for it", sent=False
         )
+        self._missing = "" if request.stream_seconds else "no answer yet"
+        """What is waited for; empty if a long wait is normal."""
 
     def response(self) -> urllib3.BaseHTTPResponse:
         """The response of a server that has accepted the request; errors as of Transport.request."""
-        while True:
-            self._count += 1
-            response = self._attempt()
-            if response is not None:
-                return response
+        with report_wait("API server", self._wait_reason):
+            while True:
+                self._count += 1
+                response = self._attempt()
+                if response is not None:
+                    return response
+
+    def _wait_reason(self) -> str:
+        if not self._missing:
+            return ""
+        last = f"; the last attempt begins after {self._endpoint.retry_policy.limit:.0f} s"
+        return f"{self._request.action}: {self._missing}, attempt {self._count}{last}"
 
     def _attempt(self) -> urllib3.BaseHTTPResponse | None:
         """The response to one attempt; None if another attempt is due now."""
@@ -131,11 +154,42 @@ class Attempts:
             timeout=Timeout(connect=min(CONNECT_SECONDS, limit), read=limit),
             retries=False,
             redirect=False,
-            preload_content=self._request.stream_seconds is None,
+            preload_content=False,
         )
-        if response.status == 404 and not is_own_404(self._request.path, response.data):
-            raise ProtocolError(foreign_404(response.data))
+        if self._missing:
+            self._missing = "its answer has not ended"
+        if self._request.stream_seconds is None or response.status >= 300:
+            self._read_body(response, limit)
+        if response.status == 404 and not is_own_404(self._request.path, self.data):
+            raise ProtocolError(foreign_404(self.data))
         return response
+
+    def _read_body(self, response: urllib3.BaseHTTPResponse, seconds: float) -> None:
+        """Read the body of a response.
+
+        Raises:
+            Unreachable: it does not end.
+        """
+        from urllib3.exceptions import HTTPError
+
+        end = StopSignal()
+        pieces: list[bytes] = []
+        size = 0
+        # A read waits for a whole piece, and a server that sends a byte from time to time prolongs it.
+        with interruptible(response, end), alarm(seconds, end.set):
+            try:
+                while not end.is_set and (piece := response.read(PIECE_BYTES, decode_content=True)):
+                    pieces.append(piece)
+                    size += len(piece)
+                    if size > MOST_BYTES:
+                        end.set()
+            except HTTPError:
+                if not end.is_set:
+                    raise
+        if end.is_set:
+            response.close()
+            raise endless(self._endpoint.login, self._request.action, size, seconds)
+        self.data = b"".join(pieces)
 
     def _headers(self) -> urllib3.HTTPHeaderDict:
         from urllib3 import HTTPHeaderDict
@@ -176,8 +230,10 @@ class Attempts:
         if isinstance(error, (errors.NewConnectionError, errors.ConnectTimeoutError, errors.ProxyError)):
             # The server may have received an earlier attempt whose answer was lost.
             self._failure = unreachable(login, error, sent=may_have_acted(self._failure))
+            self._missing = f"no connection ({plain_reason(error)})"
             return Loss.NOT_SENT
         self._failure = unreachable(login, error)
+        self._missing = f"no answer ({plain_reason(error)})"
         if isinstance(error, errors.ReadTimeoutError) and self._request.stream_seconds is not None:
             # The time limit of a stream is not extended.
             self._repeatable = False
@@ -192,7 +248,11 @@ class Attempts:
     def _note_refusal(self, response: urllib3.BaseHTTPResponse) -> int | None:
         """The status of an answer that refuses the request; None if another attempt is due now."""
         status: int = response.status
-        self._failure = api_error(self._request.action, status, decoded_status(response.data))
+        self._missing = f"HTTP {status}"
+        body = explained_status(
+            status, self.data, response.headers, self._endpoint.login.shown, self._endpoint.retry_policy.limit
+        )
+        self._failure = api_error(self._request.action, status, body)
         if status >= INTERNAL and (
             is_answer(self._failure) or is_refused_rehearsal(self._failure, self._query)
         ):
@@ -245,6 +305,15 @@ def unreachable(login: Login, error: Exception, *, sent: bool = True) -> Unreach
     )
 
 
+def endless(login: Login, action: str, size: int, seconds: float) -> Unreachable:
+    """The error for an answer that does not end after so many bytes, in so many seconds."""
+    return Unreachable(
+        f"{action}: the answer of {login.shown} did not end within {seconds:.0f} s and {MOST_BYTES >> 20} MB,"
+        f" so the connection was closed after {size} bytes. Check the network, and what is between you and"
+        " the API server (a proxy, a VPN); then run this again"
+    )
+
+
 def untrusted(login: Login, error: Exception) -> Unconfigured:
     """The error for a server whose certificate is not trusted."""
     place = f" ({login.origin})" if login.origin else ""
@@ -252,3 +321,22 @@ def untrusted(login: Login, error: Exception) -> Unconfigured:
         f"no trusted connection to {login.shown}{place}: {plain_reason(error)}. "
         "The option ca_cert, or the kubeconfig, must name the CA that signed the server's certificate"
     )
+
+
+@contextmanager
+def interruptible(response: urllib3.BaseHTTPResponse, stop: StopSignal) -> Iterator[None]:
+    """Let a signal end the reading of a response in this block."""
+    try:
+        # A duplicate: while we hold it, its number can't name another connection.
+        own = socket.socket(fileno=os.dup(response.fileno()))
+    except (OSError, ValueError):
+        # The response has already ended.
+        yield
+        return
+
+    def interrupt() -> None:
+        with suppress(OSError):
+            own.shutdown(socket.SHUT_RDWR)
+
+    with own, stop.interrupting(interrupt):
+        yield

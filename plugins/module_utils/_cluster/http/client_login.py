@@ -14,7 +14,7 @@ import threading
 from ..cluster import Authorization
 from ..errors import Unconfigured
 from .kubeconfig import Choice, Kubeconfig, static_login
-from .login import Login, missing_library
+from .login import Login, bearer_header, missing_library
 
 
 def client_login(config: Kubeconfig, choice: Choice, *, persist: bool) -> Login:
@@ -64,14 +64,15 @@ def provider_authorization(config: Kubeconfig, choice: Choice, *, persist: bool)
             )
     except ConfigException as error:
         raise Unconfigured(f"{choice.origin}: {error}") from error
+    source = f"{choice.origin}: the auth-provider {choice.user.content['auth-provider'].get('name')}"
     if "BearerToken" not in settings.auth_settings():
-        name = choice.user.content["auth-provider"].get("name")
-        raise Unconfigured(f"{choice.origin}: the auth-provider {name} gives no token; log in again")
+        raise Unconfigured(f"{source} gives no token; log in again")
     lock = threading.Lock()
 
     def authorization(_refused: str) -> str:
         with lock:
             # Renews an expired token. The client's internal name for it depends on its version.
-            return str(settings.auth_settings()["BearerToken"]["value"])
+            header = str(settings.auth_settings()["BearerToken"]["value"])
+        return bearer_header(header.removeprefix("Bearer "), f"{source} gives a token that")
 
     return authorization

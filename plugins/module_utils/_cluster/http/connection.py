@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from ..._redaction import remember_secret, secrets_of
 from ..cluster import FIELD_MANAGER
 from ..errors import Unconfigured
 from .client_login import client_login
@@ -24,10 +25,11 @@ from .kubeconfig import (
     needs_provider,
     read_kubeconfig,
     resolve_context,
+    secrets_in,
     static_login,
 )
 from .live_cluster import LiveCluster
-from .login import Login, basic, bearer, bearer_from_file
+from .login import Login, basic, bearer, bearer_from_file, require_encodable, require_sendable
 from .transport import Transport
 
 CONNECTION_SPEC: dict[str, dict[str, Any]] = {
@@ -136,6 +138,8 @@ def kubeconfig_login(options: Mapping[str, Any]) -> Login:
     source = options.get("kubeconfig")
     config = read_kubeconfig(source if isinstance(source, Mapping) else str(source or ""))
     choice = resolve_context(config, options.get("context"))
+    for secret in secrets_in(choice.user.content):
+        remember_secret(secret)
     if needs_provider(choice):
         return client_login(config, choice, persist=bool(options.get("persist_config")))
     if needs_plugin(choice):
@@ -168,7 +172,7 @@ def service_account_login(folder: Path) -> Login | None:
     return Login(
         server=f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}",
         origin="the pod's service account",
-        authorization=bearer_from_file(str(token)),
+        authorization=bearer_from_file(str(token), "the pod's service account"),
         ca_file=str(ca),
     )
 
@@ -179,10 +183,11 @@ def with_options(login: Login, options: Mapping[str, Any]) -> Login:
     if options.get("host"):
         changes["server"] = str(options["host"]).rstrip("/")
     if options.get("api_key"):
-        changes["authorization"] = bearer(options["api_key"])
+        changes["authorization"] = bearer(options["api_key"], _of_option("api_key"))
         changes["origin"] = f"{login.origin}, with the token of the option api_key"
     elif options.get("username") and options.get("password"):
-        changes["authorization"] = basic(options["username"], options["password"])
+        source = f"{_of_option('username')}, or {_of_option('password')},"
+        changes["authorization"] = basic(options["username"], options["password"], source)
         changes["origin"] = f"{login.origin}, with the option password"
     if options.get("validate_certs") is not None:
         changes["verify"] = bool(options["validate_certs"])
@@ -197,9 +202,21 @@ def with_options(login: Login, options: Mapping[str, Any]) -> Login:
     if options.get("impersonate_groups"):
         changes["impersonate_groups"] = tuple(options["impersonate_groups"])
     login = dataclasses.replace(login, **changes)
+    for secret in (login.key_data, *secrets_of(login.server)):
+        remember_secret(secret)
     if not _is_server(login.server):
         raise Unconfigured(f"{login.origin}: {login.shown!r} is no URL of an API server")
+    for option in ("impersonate_user", "impersonate_groups"):
+        names, is_given = getattr(login, option), bool(options.get(option))
+        source = _of_option(option) if is_given else f"{login.origin}: {option} of its user"
+        for name in [names] if isinstance(names, str) else names:
+            require_sendable(str(name), source)
     return with_proxy(login, options)
+
+
+def _of_option(name: str) -> str:
+    """An option as the source of a value, for messages."""
+    return f"the option {name} (or the environment variable K8S_AUTH_{name.upper().replace('.', '_')})"
 
 
 def _is_server(url: str) -> bool:
@@ -225,7 +242,15 @@ def with_proxy(login: Login, options: Mapping[str, Any]) -> Login:
     if proxy and any((options.get("proxy_headers") or {}).values()):
         from urllib3.util import make_headers
 
+        for name, value in options["proxy_headers"].items():
+            remember_secret(value or "")
+            if name == "user_agent":
+                require_sendable(value or "", _of_option(f"proxy_headers.{name}"))
+            else:
+                require_encodable(value or "", "latin-1", _of_option(f"proxy_headers.{name}"))
         headers = make_headers(**options["proxy_headers"])
+    for secret in secrets_of(str(proxy or "")):
+        remember_secret(secret)
     return dataclasses.replace(
         login, proxy=str(proxy or ""), no_proxy=str(no_proxy or ""), proxy_headers=headers
     )

@@ -21,11 +21,13 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from ..._long_waits import report_wait
+from ..._redaction import without_secrets
 from ..._text import one_line
 from ..._timestamp import parse_time
 from ..errors import Unconfigured
 from .kubeconfig import Choice, static_login
-from .login import Login
+from .login import Login, bearer_header
 
 RENEW_BEFORE = timedelta(seconds=60)
 """How long before its expiration a credential counts as expired."""
@@ -66,11 +68,12 @@ class Plugin:
         self._what = f"{choice.origin}: the credential plugin {self._definition.get('command')}"
         self._lock = threading.Lock()
         self._status: Mapping[str, Any] | None = None
+        self._header = ""
 
     def authorization(self, refused: str) -> str:
         """The Authorization header; empty if the program returns a certificate instead of a token."""
-        token = self.status(refused).get("token")
-        return f"Bearer {token}" if token else ""
+        self.status(refused)
+        return self._header
 
     def status(self, refused: str = "") -> Mapping[str, Any]:
         """The ``status`` of the valid ExecCredential."""
@@ -79,9 +82,13 @@ class Plugin:
             if (
                 status is None
                 or has_run_out(status.get("expirationTimestamp"))
-                or refused == f"Bearer {status.get('token')}"
+                or (refused and refused == self._header)
             ):
-                status = self._status = self._run()
+                status = self._run()
+                token = status.get("token")
+                source = f"{self._what} printed a token that"
+                self._header = bearer_header(str(token), source) if token else ""
+                self._status = status
             return status
 
     def _run(self) -> Mapping[str, Any]:
@@ -93,7 +100,8 @@ class Plugin:
             raise Unconfigured(f"{what} wants a terminal (interactiveMode: Always), and a playbook has none")
         exit_code, stdout, stderr = self._answer()
         if exit_code:
-            raise Unconfigured(f"{what} failed: exit code {exit_code}: {one_line(stderr) or 'no message'}")
+            said = without_secrets(one_line(stderr)) or "no message"
+            raise Unconfigured(f"{what} failed: exit code {exit_code}: {said}")
         try:
             credential = json.loads(stdout)
             api_version, status = credential["apiVersion"], credential["status"]
@@ -116,7 +124,10 @@ class Plugin:
         named = {str(one["name"]): str(one["value"]) for one in definition.get("env") or ()}
         environment = {**os.environ, **named, "KUBERNETES_EXEC_INFO": json.dumps(self._credential_request())}
         try:
-            return asyncio.run(_output(command, self._choice.user.folder or None, environment))
+            with report_wait(
+                "credential plugin", lambda: f"{self._what}; it is ended after {PLUGIN_SECONDS:.0f} s"
+            ):
+                return asyncio.run(_output(command, self._choice.user.folder or None, environment))
         except FileNotFoundError as error:
             hint = definition.get("installHint")
             raise Unconfigured(f"{self._what} is not installed" + (f". {hint}" if hint else "")) from error

@@ -14,10 +14,11 @@ import base64
 import binascii
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from ..cluster import Authorization
 from ..errors import Unconfigured
@@ -25,6 +26,8 @@ from .login import Login, basic, bearer, bearer_from_file, missing_library
 
 DEFAULT_PATH = "~/.kube/config"
 SECTIONS = (("clusters", "cluster"), ("contexts", "context"), ("users", "user"))
+_SECRET_KEY = re.compile("(token|password|secret|-key-data|^value)$")
+"""The keys of a user with its credentials; ``value`` is that of a variable for a credential plugin."""
 
 
 @dataclass(frozen=True)
@@ -195,6 +198,23 @@ def known(what: str, entries: Mapping[str, KubeconfigEntry]) -> str:
     return f"; its {what} are {', '.join(sorted(entries))}" if entries else f"; it has no {what} at all"
 
 
+def secrets_in(content: object, key: str = "") -> Iterator[str]:
+    """The credentials in a kubeconfig, or in a part of it.
+
+    Args:
+        content: plain values.
+        key: of the content.
+    """
+    if isinstance(content, Mapping):
+        for name, value in content.items():
+            yield from secrets_in(value, str(name))
+    elif isinstance(content, (list, tuple)):
+        for value in content:
+            yield from secrets_in(value, key)
+    elif content and _SECRET_KEY.search(key):
+        yield str(content)
+
+
 def needs_provider(choice: Choice) -> bool:
     """Whether a protocol (``auth-provider``) provides the token."""
     return "auth-provider" in choice.user.content
@@ -241,12 +261,18 @@ def static_authorization(choice: Choice) -> Authorization:
     """The Authorization header from the content of the file."""
     user = choice.user.content
     if user.get("token"):
-        return bearer(str(user["token"]))
+        return bearer(str(user["token"]), f"{choice.origin}: the token of its user")
     if user.get("tokenFile"):
-        return bearer_from_file(str(Path(choice.user.folder, str(user["tokenFile"]))))
+        return bearer_from_file(str(Path(choice.user.folder, str(user["tokenFile"]))), choice.origin)
     if user.get("username") and user.get("password"):
-        return basic(str(user["username"]), str(user["password"]))
-    return lambda _refused: ""
+        source = f"{choice.origin}: the username or the password of its user"
+        return basic(str(user["username"]), str(user["password"]), source)
+    server = str(choice.cluster.content.get("server") or "")
+    login = server.partition("://")[2].partition("/")[0].rpartition("@")[0]
+    if not login:
+        return lambda _refused: ""
+    username, _colon, password = login.partition(":")
+    return basic(unquote(username), unquote(password), f"{choice.origin}: the URL of its server")
 
 
 def file_or_data(entry: KubeconfigEntry, key: str, origin: str) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import quote
 
+from ..._redaction import SEEN_SECRETS, remember_secret
 from ..cluster import (
     EXEC_BYTES,
     EXEC_SECONDS,
@@ -23,6 +24,7 @@ from ..cluster import (
     ExecResult,
     Object,
     Page,
+    Patch,
     Resource,
     WriteTerms,
     group_of,
@@ -89,7 +91,9 @@ class LiveCluster(Cluster):
             # A second token does no harm.
             repeatable=True,
         )
-        return str(answer.json()["status"]["token"])
+        token = str(answer.json()["status"]["token"])
+        remember_secret(token)
+        return token
 
     def resource(self, api_version: str, kind: str) -> Resource | None:
         return self._discovery.find(api_version, kind)
@@ -115,7 +119,9 @@ class LiveCluster(Cluster):
             return self._transport.request(action, "GET", path_of(served, namespace, name)).json()
 
         try:
-            return self._while_served(resource, ask)
+            live = self._while_served(resource, ask)
+            SEEN_SECRETS.note(live)
+            return live
         except (NotFound, KindNotServed) as error:
             raise_if_served(error)
             return None
@@ -172,9 +178,12 @@ class LiveCluster(Cluster):
             token = meta.get("continue") or ""
             if not token:
                 whole = [named(item, resource) for item in items]
+                for one in whole:
+                    SEEN_SECRETS.note(one)
                 return Page(whole, str(meta.get("resourceVersion") or ""))
 
     def apply(self, obj: Object, *, force: bool = False, dry_run: bool = False) -> Object:
+        SEEN_SECRETS.note(obj)
         resource, namespace, name = self._target(obj)
         query = [
             ("fieldManager", self._field_manager),
@@ -204,6 +213,7 @@ class LiveCluster(Cluster):
         return self._after_write(self._while_served(resource, request), dry_run)
 
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
+        SEEN_SECRETS.note(obj)
         resource, namespace, name = self._target(obj)
         query = [
             ("fieldManager", self._field_manager),
@@ -227,17 +237,18 @@ class LiveCluster(Cluster):
 
         return self._after_write(self._while_served(resource, request), dry_run)
 
-    def patch(
+    def _patch(
         self,
         api_version: str,
         kind: str,
         name: str,
         namespace: str | None,
-        patch: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        patch: Patch,
         *,
         subresource: str = "",
         dry_run: bool = False,
     ) -> Object:
+        SEEN_SECRETS.note_patch(kind, patch)
         resource = self._served(api_version, kind)
         merge = isinstance(patch, Mapping)
         query = [

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import sys
 import threading
 import time
@@ -13,10 +14,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..._redaction import without_login
+from ..._redaction import remember_secret, without_login
 from ..cluster import Authorization
 from ..errors import Unauthorized, Unconfigured
 
+UNSENDABLE = re.compile(r"[^\t\x20-\x7e]")
+UNSENDABLE_IN_TOKEN = re.compile(r"[^\x21-\x7e]")
+"""What a header's value must not have (RFC 9110), and a token neither."""
 TOKEN_FILE_SECONDS = 60.0
 """How many seconds a token file's content is valid: the kubelet rotates projected tokens (KEP-1205)."""
 
@@ -90,39 +94,101 @@ def login_not_accepted(login: Login, action: str) -> Unauthorized:
     return Unauthorized(action, status=401, reason="Unauthorized", api_message=message)
 
 
-def bearer(token: str) -> Authorization:
-    """A token that never changes."""
-    return lambda _refused: f"Bearer {token}"
+def require_sendable(value: str, source: str, *, with_spaces: bool = True) -> str:
+    """A value, if a header can have it: Python's own error would quote it, although it may be secret.
+
+    Args:
+        value: of the header.
+        source: its source, for the error.
+        with_spaces: whether it may have spaces.
+
+    Raises:
+        Unconfigured: no header can have it.
+    """
+    bad = (UNSENDABLE if with_spaces else UNSENDABLE_IN_TOKEN).search(value)
+    if bad is None:
+        return value
+    kind = {"\n": "a line break", "\r": "a line break", " ": "a space", "\t": "a tab"}.get(
+        bad[0], "a control character" if bad[0].isascii() else "a character that is not ASCII"
+    )
+    raise Unconfigured(
+        f"{source} has {kind}, which no HTTP header can have. Correct it there, or log in again"
+    )
 
 
-def basic(username: str, password: str) -> Authorization:
-    """HTTP basic authentication, which API servers behind some proxies still accept."""
+def require_encodable(value: str, encoding: str, source: str) -> None:
+    """Raise Unconfigured if a value has a character that an encoding lacks; the error does not quote it."""
+    try:
+        value.encode(encoding)
+    except UnicodeEncodeError:
+        raise Unconfigured(
+            f"{source} has a character that can't be sent, as {encoding} lacks it. Correct it there"
+        ) from None
+
+
+def bearer_header(token: str, source: str) -> str:
+    """The Authorization header of a token, without white space around it.
+
+    Args:
+        token: as its source has it.
+        source: its source, for errors.
+
+    Raises:
+        Unconfigured: no header can have it.
+    """
+    remember_secret(token)
+    return f"Bearer {require_sendable(token.strip(), source, with_spaces=False)}"
+
+
+def bearer(token: str, source: str) -> Authorization:
+    """A token that never changes; the arguments and errors are those of :func:`bearer_header`."""
+    header = bearer_header(token, source)
+    return lambda _refused: header
+
+
+def basic(username: str, password: str, source: str) -> Authorization:
+    """HTTP basic authentication, which API servers behind some proxies still accept.
+
+    Raises:
+        Unconfigured: the password is no text.
+    """
+    remember_secret(password)
+    require_encodable(username + password, "utf-8", source)
     credentials = base64.b64encode(f"{username}:{password}".encode()).decode()
+    remember_secret(credentials)
     return lambda _refused: f"Basic {credentials}"
 
 
-def bearer_from_file(path: str) -> Authorization:
+def bearer_from_file(path: str, origin: str) -> Authorization:
     """A token in a file that another process rotates.
 
+    Args:
+        path: of the file.
+        origin: what names the file, for errors.
+
     Raises:
-        Unconfigured: the file can't be read, or is empty.
+        Unconfigured: the file can't be read, is empty, or has no token.
     """
+    source = f"{origin}: the token file {path}"
     lock = threading.Lock()
     read_at = 0.0
-    token = ""
+    header = ""
 
     def authorization(refused: str) -> str:
-        nonlocal read_at, token
+        nonlocal read_at, header
         with lock:
             old = time.monotonic() - read_at > TOKEN_FILE_SECONDS
-            if old or not token or refused == f"Bearer {token}":
+            if old or not header or refused == header:
                 try:
-                    token = Path(path).read_text(encoding="utf-8").strip()
-                except (OSError, UnicodeDecodeError) as error:
-                    raise Unconfigured(f"the token file {path} can't be read: {error}") from error
-                if not token:
-                    raise Unconfigured(f"the token file {path} is empty")
+                    token = Path(path).read_text(encoding="utf-8")
+                except OSError as error:
+                    raise Unconfigured(f"{source} can't be read: {error}") from error
+                except ValueError:
+                    raise Unconfigured(f"{source} can't be read: it is no text in UTF-8") from None
+                if not token.strip():
+                    raise Unconfigured(f"{source} is empty")
+                header = bearer_header(token, source)
                 read_at = time.monotonic()
-            return f"Bearer {token}"
+            return header
 
     return authorization

@@ -76,6 +76,7 @@ def load_client_certificate(context: ssl.SSLContext, login: Login) -> None:
 def _private_file(folder: str, name: str, content: str) -> str:
     """The path of a new file that only its owner can read."""
     path = f"{folder}/{name}"
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
-        file.write(content)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        # OpenSSL refuses what is no PEM, and quotes nothing of it.
+        file.write(content.encode("utf-8", "replace"))
     return path

@@ -5,22 +5,18 @@
 
 from __future__ import annotations
 
-import os
-import socket
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..cluster import WriteTerms
 from .answers import Answer
-from .attempts import Attempts, Request, unreachable
+from .attempts import Attempts, Request, interruptible, unreachable
 from .endpoint import Endpoint
 
 if TYPE_CHECKING:
-    import urllib3
-
     from ..stop_signal import StopSignal
 
 
@@ -84,9 +80,10 @@ class Transport(Endpoint):
             Unconfigured: the server's certificate is not trusted, or ours can't be read.
         """
         request = Request(action, method, path, query, accept, body, content_type, repeatable)
-        response = Attempts(self, request).response()
+        attempts = Attempts(self, request)
+        response = attempts.response()
         self.report_warnings(action, response)
-        return Answer(response.status, response.data)
+        return Answer(response.status, attempts.data)
 
     @contextmanager
     def stream(
@@ -136,22 +133,3 @@ class Transport(Endpoint):
                 yield lines()
         finally:
             response.close()
-
-
-@contextmanager
-def interruptible(response: urllib3.BaseHTTPResponse, stop: StopSignal) -> Iterator[None]:
-    """Let a signal end the reading of a response in this block."""
-    try:
-        # A duplicate: while we hold it, its number can't name another connection.
-        own = socket.socket(fileno=os.dup(response.fileno()))
-    except (OSError, ValueError):
-        # The response has already ended.
-        yield
-        return
-
-    def interrupt() -> None:
-        with suppress(OSError):
-            own.shutdown(socket.SHUT_RDWR)
-
-    with own, stop.interrupting(interrupt):
-        yield

@@ -55,7 +55,7 @@ def of(crd: Object, namespace: str = "shop") -> Ref:
 
 def test_there_is_something_to_protect() -> None:
     assert len(DEFINITIONS) == 12
-    assert len({role["metadata"]["name"] for role in (*ROLES, *SHIPPED)}) == 8
+    assert len({role["metadata"]["name"] for role in (*ROLES, *SHIPPED)}) == 9
 
 
 @pytest.mark.parametrize("obj", [*DEFINITIONS, *ROLES, *SHIPPED], ids=lambda obj: obj["metadata"]["name"])
@@ -140,6 +140,10 @@ def role(*rules: Any, kind: str = "ClusterRole") -> Object:
     return {"apiVersion": f"{RBAC}/v1", "kind": kind, "metadata": {"name": "x"}, "rules": list(rules)}
 
 
+def aggregating(*selectors: Any) -> Object:
+    return {**role(), "aggregationRule": {"clusterRoleSelectors": list(selectors)}}
+
+
 def rule(resource: str, *verbs: str, group: str = GROUP) -> Object:
     return {"apiGroups": ["", group], "resources": ["pods", resource], "verbs": list(verbs)}
 
@@ -151,16 +155,55 @@ def rule(resource: str, *verbs: str, group: str = GROUP) -> Object:
         role(rule("approvals", "get", "create")),
         role(rule("pods", "get"), rule("approvals", "*")),
         role(rule("*", "delete")),
+        role(rule("approvals", "create", group="*")),
+        role(rule("approvals/status", "patch", group="*")),
+        aggregating({}),
+        aggregating({"matchLabels": {"a": "b"}}, {"matchLabels": {}}),
+        aggregating({"matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]}),
+        aggregating({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["b"]}]}),
     ],
 )
 def test_a_manifest_must_not_grant_the_right_to_approve(manifest: Object) -> None:
     assert "grants the right to approve a ring" in own_manifest_problem(manifest)
 
 
+RECORDS = [
+    one["spec"]["names"]["plural"]
+    for one in RECORD_KINDS.definitions
+    if one["spec"]["names"]["kind"] != "Approval"
+]
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        binding("kyma-lifecycle-deployer"),
+        *(role(rule(records, "get", "patch")) for records in RECORDS),
+        *(role(rule(f"{records}/status", "update", group="*"), kind="Role") for records in RECORDS),
+    ],
+)
+def test_a_manifest_must_not_grant_writes_of_records(manifest: Object) -> None:
+    assert "grants the right to write the collection's records" in own_manifest_problem(manifest)
+
+
 @pytest.mark.parametrize(
     "manifest",
     [
         binding("kyma-lifecycle-view"),
+        binding("kyma-lifecycle-errands-engine"),
+        role(rule("runs", "get", "list", "watch")),
+        role(rule("runs", "create", group="tekton.dev")),
+        role(rule("secrets", "create", group="*")),
+        role(rule("scheduledjobs", "create")),
+        aggregating({"matchLabels": {"a": "b"}}),
+        aggregating(
+            {"matchLabels": {"a": "b"}, "matchExpressions": [{"key": "c", "operator": "DoesNotExist"}]}
+        ),
+        aggregating({"matchExpressions": [{"key": "a", "operator": "Exists"}]}),
+        aggregating(),
+        # The API server refuses them with its own reason.
+        aggregating(None, "x", {"matchLabels": 1}),
+        {**role(), "aggregationRule": "x"},
         role(rule("approvals", "get", "list", "watch")),
         role(rule("approvals", "create", group="example.com")),
         role(rule("errands", "create", "delete")),

@@ -12,6 +12,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.owner_refe
     controller_of,
     is_owned_by,
     owners_in,
+    owners_like,
 )
 
 CRON_JOB = {"kind": "CronJob", "name": "a", "uid": "1", "controller": True}
@@ -30,6 +31,13 @@ def test_an_object_is_owned_by_each_of_its_owners() -> None:
 def test_only_an_owner_with_controller_true_is_the_controller() -> None:
     assert controller_of(owned(ERRAND, CRON_JOB)) == CRON_JOB
     assert controller_of(owned({**CRON_JOB, "controller": False}, {**CRON_JOB, "controller": "yes"})) == {}
+
+
+def test_owners_of_the_same_kind_are_alike_in_any_version_of_their_group() -> None:
+    one, other = ({**ERRAND, "apiVersion": f"example.org/{version}"} for version in ("v1", "v2"))
+    strange = {**ERRAND, "apiVersion": "example.com/v1"}
+    job = {**CRON_JOB, "apiVersion": "example.org/v1"}
+    assert owners_like(owned(strange, other, job), one) == [other]
 
 
 @pytest.mark.parametrize(

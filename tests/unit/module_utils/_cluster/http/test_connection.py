@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 import pytest
 import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils import _long_waits
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unconfigured
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import connection
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http import (
@@ -41,6 +42,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import Life
 from tests.support.apiserver import Reply, Seen, serve, status
 from tests.support.closed_folder import closed_folder
 from tests.support.eventually import eventually
+from tests.support.needs import module_of_kubernetes_core
 
 SERVER = "https://api.example.org:6443"
 Write = Callable[..., str]
@@ -92,11 +94,7 @@ def encoded(text: str) -> str:
 
 
 def test_the_options_are_those_of_kubernetes_core() -> None:
-    theirs = pytest.importorskip(
-        "ansible_collections.kubernetes.core.plugins.module_utils.args_common",
-        reason="the collection kubernetes.core is not installed",
-    )
-    assert theirs.AUTH_ARG_SPEC == CONNECTION_SPEC
+    assert module_of_kubernetes_core("module_utils.args_common").AUTH_ARG_SPEC == CONNECTION_SPEC
 
 
 def test_a_context_of_a_file(write: Write) -> None:
@@ -264,7 +262,7 @@ def test_a_token_file_is_read_again_when_refused_or_old(
 ) -> None:
     path = tmp_path / "token"
     path.write_text("one")
-    authorization = bearer_from_file(str(path))
+    authorization = bearer_from_file(str(path), "a test")
     assert authorization("") == "Bearer one"
     path.write_text("two")
 
@@ -453,6 +451,10 @@ def test_a_credential_plugin_that_hangs_is_ended_with_all_that_it_started(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, hangs: str
 ) -> None:
     monkeypatch.setattr(credential_plugin, "PLUGIN_SECONDS", 0.5)
+    monkeypatch.setattr(_long_waits, "WAIT_SECONDS", 0.2)
+    monkeypatch.setattr(_long_waits, "_REPORTED_WAITS", {})
+    reported: list[tuple[object, ...]] = []
+    monkeypatch.setattr(_long_waits, "_WAIT_LISTENERS", [lambda *line: reported.append(line)])
     note = f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
     user = plugin(tmp_path, f"import subprocess, time\n{note}{hangs}\n", env=[{"name": "A", "value": "b"}])
     with pytest.raises(
@@ -460,6 +462,9 @@ def test_a_credential_plugin_that_hangs_is_ended_with_all_that_it_started(
     ) as caught:
         login(kubeconfig=kubeconfig(user))
     assert "plugin.py" not in str(caught.value)
+    [(subject, _state, reason)] = reported
+    assert subject == "credential plugin"
+    assert str(reason).endswith(f"the credential plugin {sys.executable}; it is ended after 0 s")
     group = int((tmp_path / "pid").read_text())
     eventually(lambda: not any_alive(group))
 
@@ -484,6 +489,13 @@ def token_of(expires: int) -> str:
     """A JSON web token, unsigned."""
     parts = [encoded(part).rstrip("=") for part in ('{"alg":"none"}', f'{{"exp":{expires}}}', "signature")]
     return ".".join(parts)
+
+
+def test_the_login_of_a_url_is_sent() -> None:
+    server = "https://jane:a%2Fb@api.example"
+    assert login(kubeconfig=kubeconfig({}, server=server)).authorization("") == f"Basic {encoded('jane:a/b')}"
+    with_token = kubeconfig({"token": "abc"}, server=server)
+    assert login(kubeconfig=with_token).authorization("") == "Bearer abc"
 
 
 def test_an_auth_provider(write: Write) -> None:

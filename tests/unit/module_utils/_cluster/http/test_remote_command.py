@@ -83,7 +83,7 @@ def container(
     thread.start()
     login = Login(
         f"http://127.0.0.1:{listener.getsockname()[1]}",
-        authorization=bearer("abc"),
+        authorization=bearer("abc", "a test"),
         impersonate_user="jane",
     )
     try:
