@@ -24,7 +24,7 @@ description:
   - The usual options are O(ids), O(state), O(component), O(phase), O(release), O(release_checksum),
     O(profile), O(values_files) and O(overrides). All other options are for experts.
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.connection
   - kyma.lifecycle.release
   - kyma.lifecycle.limits
   - kyma.lifecycle.migrations
@@ -83,7 +83,7 @@ options:
   force:
     description:
       - With O(state=undone), whether to overwrite fields that changed since then, and to delete namespaces
-        and CRDs that a migration created, with all their content.
+        and CRDs that a migration created, with all their content. What others have recreated stays.
     type: bool
     default: false
 notes:

@@ -22,7 +22,7 @@ description:
   - The usual options are O(ids), O(component), O(phase), O(release), O(release_checksum), O(profile),
     O(values_files) and O(overrides). All other options are for experts.
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.connection
   - kyma.lifecycle.release
   - kyma.lifecycle.limits
   - kyma.lifecycle.migrations

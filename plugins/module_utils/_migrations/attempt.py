@@ -21,7 +21,7 @@ from .._cluster.wrapper import DISCOVERED
 from .._deep_copy import deep_copy
 from .._errors import LifecycleError
 from .._progress import Step, report_step
-from .._redaction import Redactor
+from .._redaction import Redactor, without_secrets
 from .._release.lazy_objects import LazyObjects
 from .._text import LONGEST_FOREIGN_ERROR, LONGEST_LINE, one_line
 from .._timestamp import NO_TIMES, Times, interval_until_now
@@ -368,7 +368,7 @@ def describe_error(error: BaseException, migration: type[Migration], *, may_quot
     """
     if isinstance(error, LifecycleError):
         return one_line(error)
-    text = one_line(error, LONGEST_FOREIGN_ERROR) if may_quote else ""
+    text = one_line(without_secrets(str(error)), LONGEST_FOREIGN_ERROR) if may_quote else ""
     what = type(error).__name__ + (f": {text}" if text else "")
     file = getattr(sys.modules.get(migration.__module__), "__file__", None)
     if not file:

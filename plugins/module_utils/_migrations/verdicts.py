@@ -69,8 +69,8 @@ def deviation(predicted: Mapping[str, str] | None, verdict: str, evidence: str) 
         return ""
     if not predicted["verdict"]:
         return (
-            f"it was not planned, and now it is {verdict} ({evidence[:LONGEST_EVIDENCE]}); nothing of it was"
-            " written: run the playbook again, and let the plan know the folder of this migration, too"
+            f"it was not planned, and now it is {verdict} ({evidence[:LONGEST_EVIDENCE]}); it was not"
+            " run: run the playbook again, and let the plan know the folder of this migration, too"
             " (kyma_migration_paths)"
         )
     then, now = (predicted["verdict"], predicted["evidence"]), (verdict, evidence[:LONGEST_EVIDENCE])
@@ -78,7 +78,7 @@ def deviation(predicted: Mapping[str, str] | None, verdict: str, evidence: str) 
         return ""
     return (
         f"the plan no longer holds: it was planned as {then[0]} ({then[1]}), and now it is"
-        f" {now[0]} ({now[1]}); nothing of it was written: run the playbook again to plan again"
+        f" {now[0]} ({now[1]}); it was not run: run the playbook again to plan again"
     )
 
 

@@ -14,8 +14,12 @@ from .._carrier.options import RELEASE_SPEC
 from .._carrier.task import Result, Task, TaskDefinition
 from .._components.migrations.migration_runner import select_migrations
 from .._components.migrations.undo_run import UndoRequest, undo_migrations
-from .._deploy.desired.release_migrations import named_or_deployed_migrations, release_migrations
-from .._deploy.plan.binding import require_planned_code, require_planned_release
+from .._deploy.desired.release_migrations import (
+    named_or_deployed_migrations,
+    release_migrations,
+    with_deployed_profile,
+)
+from .._deploy.plan.binding import require_planned_code, with_planned_release
 from .._dry_run.dry_run_cluster import DryRunCluster
 from .._errors import LifecycleError
 from .._migrations.results import SKIPPED, MigrationOutcome
@@ -48,12 +52,12 @@ def migration(task: Task) -> Result:
     if task.params["state"] == "undone":
         return _undo(task)
     if task.check_mode:
-        return _migrate(task, {})
+        return _migrate(with_deployed_profile(task), {})
     if not task.params["run"]:
         name = f"migration-{new_run_name()}"
-        return run_with_own_lease(task, name, lambda leased: _migrate(leased, {}))
+        return run_with_own_lease(task, name, lambda leased: _migrate(with_deployed_profile(leased), {}))
     record = read_run(task.cluster, task.params["run"])
-    require_planned_release(task, record)
+    task = with_planned_release(task, record)
     require_planned_code(task, record)
     with run_under_lease(task, record) as working_task:
         return _migrate(working_task, record)

@@ -5,6 +5,10 @@
 
 from __future__ import annotations
 
+import locale
+import os
+import signal
+import socket
 import sys
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -212,8 +216,29 @@ class Case:
 DATA = (type(None), bool, int, float, str, bytes, list, tuple, dict, set, frozenset, deque, count)
 
 
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+PROCESS_SETTINGS: Mapping[str, Callable[[], Any]] = {
+    "os.environ": lambda: dict(os.environ),
+    "the working directory (os.chdir)": os.getcwd,
+    "the mode of new files (os.umask)": _umask,
+    "the handlers of signals (signal.signal)": lambda: {
+        one: signal.getsignal(one) for one in signal.valid_signals()
+    },
+    "the timeout of sockets (socket.setdefaulttimeout)": socket.getdefaulttimeout,
+    "sys.path": lambda: list(sys.path),
+    "the limit of recursion (sys.setrecursionlimit)": sys.getrecursionlimit,
+    "the locale (locale.setlocale)": lambda: locale.setlocale(locale.LC_ALL),
+}
+"""What all migrations of a process share, by name, and what reads it."""
+
+
 def process_memory(migration: type[Migration]) -> dict[str, Any]:
-    """A copy of the data in a migration's class, its base classes and their modules, by name."""
+    """A copy of the data in a migration's class, its base classes, their modules and its process, by name."""
     theirs = [one for one in migration.__mro__ if one is not Migration and issubclass(one, Migration)]
     names = dict.fromkeys(one.__module__ for one in theirs)
     for name in list(names):
@@ -227,7 +252,8 @@ def process_memory(migration: type[Migration]) -> dict[str, Any]:
     places |= {
         f"{name.rpartition('.')[2]}.": vars(sys.modules[name]) for name in names if name in sys.modules
     }
-    return {
+    settings = {name: read() for name, read in PROCESS_SETTINGS.items()}
+    return settings | {
         prefix + name: data
         for prefix, members in places.items()
         for name, value in members.items()

@@ -20,7 +20,7 @@ from .proofs_of_check import (
     valid,
 )
 from .proofs_of_faults import survives_being_killed, survives_errors
-from .proofs_of_others import loses_no_update, spares_bystanders
+from .proofs_of_others import deletes_by_uid, loses_no_update, spares_bystanders
 from .proofs_of_run import (
     can_be_rehearsed,
     can_be_undone,
@@ -74,6 +74,7 @@ PROOFS = (
     Proof("after an error and run again, it succeeds", survives_errors),
     Proof("it loses no update of others", loses_no_update),
     Proof("it changes no other objects", spares_bystanders),
+    Proof("it deletes only what it has read", deletes_by_uid),
     Proof("it shows no values of Secrets", keeps_secrets),
     Proof("it does not change the release", leaves_release_alone),
     Proof("it keeps no state in the process", remembers_nothing),

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -126,6 +127,19 @@ class _Results:
         return self._case.state(cluster) if self._edit.apply(cluster) else None
 
 
+def deletes_by_uid(case: Case) -> Problems:
+    """Each deletion has the uid of the object that it has read: others may have created another one since."""
+    recording = case.undisturbed[0].recording
+    for number, call in enumerate(recording.calls, 1):
+        is_guarded = not dict(call.options).keys().isdisjoint(("uid", "resource_version"))
+        if call.verb == "delete" and call.writes and not is_guarded:
+            yield (
+                f"{recording.describe_call(number)} has no uid, so it also deletes an object of this name"
+                " that others have created since it was read. Pass uid=obj['metadata']['uid']"
+            )
+            return
+
+
 def spares_bystanders(case: Case) -> Problems:
     """It does not delete, replace or change objects of its kinds that are in neither state.
 
@@ -192,6 +206,10 @@ def _bystanders(case: Case, touched: set[tuple[str, str]], is_alike: bool) -> It
             where = {"namespace": place} if place else {}
             for number, (one, some) in enumerate(in_place):
                 objects.append(_like(one, {"name": f"{OTHER_CLIENT}-{number}-{name}", **where}, some))
+            # One that comes first in each list, and one with the first segment of the name.
+            segment = re.split(r"[-.:]", name, maxsplit=1)[0]
+            for other in (f"0-{OTHER_CLIENT}-{name}", f"{segment}-{OTHER_CLIENT}"):
+                objects.append(_like(example, {"name": other, **where}))
     # What `before` has of an object comes first.
     return {ref_of(one): one for one in reversed(objects)}.values()
 

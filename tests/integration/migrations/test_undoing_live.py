@@ -222,6 +222,18 @@ def test_a_conflict_of_the_migration_s_own_is_its_own(scene: Scene) -> None:
     assert scene.journal.entries == []
 
 
+@pytest.mark.parametrize("verb", ["delete", "patch"])
+def test_an_object_that_others_recreated_stays_also_by_force(scene: Scene, verb: str) -> None:
+    scene.by_hand.apply(config_map(scene.namespace, x="1"))
+    if verb == "patch":
+        patch(scene.migrating, scene.namespace, "ConfigMap", {"data": {"x": "2"}})
+    (scene.migrating if verb == "delete" else scene.live).delete("v1", "ConfigMap", "a", scene.namespace)
+    recreated = scene.by_hand.apply(config_map(scene.namespace, x="theirs"))
+    [one] = scene.undo(force=True)
+    assert (one.state, one.reason) == ("changed_since", "it was recreated since")
+    assert scene.get("ConfigMap", "a") == recreated
+
+
 def test_a_volume_that_has_grown_is_refused_by_the_server_and_named(scene: Scene) -> None:
     loki = Loki(scene.live, scene.namespace)
     try:

@@ -34,13 +34,11 @@ class MigrationOptions:
     Attributes:
         skip: ids of migrations that take no part.
         variables: the variables that their code may read.
-        profile: the profile, or empty.
         grace: seconds for running work to end after a cancellation.
     """
 
     skip: frozenset[str] = frozenset()
     variables: Mapping[str, Any] = field(default_factory=dict)
-    profile: str = ""
     grace: float = GRACE
 
 
@@ -69,7 +67,6 @@ class MigrationRunner:
             components={},
             release="",
             progress=task.progress,
-            profile=options.profile,
             variables=options.variables,
             cancelled=lambda: task.cancelled() or bool(cancel_reasons),
             cancel=cancel_reasons.append,

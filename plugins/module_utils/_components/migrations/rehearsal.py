@@ -13,10 +13,10 @@ from ..._cluster.cluster import Cluster, manager_of
 from ..._cluster.shared_reads import SharedReads
 from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._migrations.results import CheckResult
-from ..._objects.apply.rehearsed_changes import RehearsedChanges
 from ..._runs.records.runs import read_runs
 from ...migration import Phase
 from ..component_plan import UNVERIFIED, Blocker, MigrationPlan
+from ..rehearsed_changes import RehearsedChanges
 from .migration_notes import with_irreversible_note, with_neighbours, with_undo_notes, with_unverified
 from .migration_runner import MigrationRunner, migration_plan
 from .neighbours import RecordedReads, Writes, neighbours_of, unequal_writes

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
 from typing import Any
 
 from ..._carrier.task import Result, Task
@@ -21,7 +23,7 @@ from ..._migrations.results import DONE, WARNED, MigrationOutcome
 from ..._objects.access.review import demand, known_resources
 from ..._objects.access.rights import Right, write_rights
 from ..._objects.apply.diff import diff_of
-from ..._progress import no_progress
+from ..._progress import Step, no_progress
 from ..._runs.lease.lease_rights import lease_rights
 from ..._runs.lease.own_lease import run_with_own_lease
 from ..._runs.open_run import is_open
@@ -184,7 +186,8 @@ class UndoRun:
         cluster = overlay or self._task.cluster
         at, by = timestamp(), current_user()
         still = with_secrets(self._task.cluster, [one for one in self._journal if not one.undone_at])
-        on_undone = (lambda _one: None) if overlay else self._report_undone
+        total = len({one.ref for one in still})
+        on_undone = (lambda _one: None) if overlay else partial(self._report_undone, count(1), total)
         objects = undo_writes(
             cluster,
             still,
@@ -264,8 +267,9 @@ class UndoRun:
             return None
         return shipped(self._task)
 
-    def _report_undone(self, one: UndoneObject) -> None:
+    def _report_undone(self, numbers: Iterator[int], total: int, one: UndoneObject) -> None:
         self._task.progress(", ".join(one.migrations), one.state, str(one))
+        self._task.progress("undo", "restoring", "", Step(done=next(numbers), total=total))
 
 
 def _result(

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,11 @@ from ..._components.migrations.migration_runner import MigrationOptions, Migrati
 from ..._objects.inventory.inventory import Inventory
 from ..._objects.inventory.live_objects import scope_of
 from ..._release.lazy_objects import LazyObjects
-from ..._release.model import FOUNDATION
+from ..._release.model import FOUNDATION, rendering_digest
 from ..._runs.records.installation import Installation, read_installation
 from ..._runs.records.inventories import read_inventories
 from ...migration import Component
+from .release_profile import chosen_profile
 
 if TYPE_CHECKING:
     from ..._components.desired_component import DesiredComponent
@@ -140,8 +142,8 @@ def release_migrations(
     components = desired_release(release, scope_of(cluster)).components
     actions = recorded_actions(record or {})
     if actions is None:
-        inventories, digest = read_inventories(task.cluster), task.materials.fingerprint()
-        actions = component_actions(components.values(), inventories, digest)
+        digest = rendering_digest(task.materials.fingerprint(), release.profile)
+        actions = component_actions(components.values(), read_inventories(task.cluster), digest)
     return with_release(runner, components, release, actions)
 
 
@@ -149,6 +151,12 @@ def recorded_actions(record: Mapping[str, Any]) -> Mapping[str, str] | None:
     """What a run does with components, according to its plan; None if its record does not say it."""
     actions: Mapping[str, str] | None = (record.get("spec") or {}).get("actions")
     return actions
+
+
+def with_deployed_profile(task: Task) -> Task:
+    """The task with the release in the profile of the cluster, unless its options name another."""
+    profile = chosen_profile(task.params["profile"] or "", read_installation(task.cluster))
+    return replace(task, materials=task.materials.for_profile(profile))
 
 
 def deployed_migrations(task: Task, options: MigrationOptions) -> MigrationRunner:
@@ -163,8 +171,10 @@ def deployed_migrations(task: Task, options: MigrationOptions) -> MigrationRunne
 
 def named_or_deployed_migrations(task: Task, options: MigrationOptions) -> MigrationRunner:
     """The migrations for the release that a task names, or else for the deployed release."""
+    # First, because it needs no cluster: a broken migration file is reported even if the API server is away.
+    task.materials.migrations()
     if task.materials.has_release:
-        return release_migrations(task, options, task.cluster)
+        return release_migrations(with_deployed_profile(task), options, task.cluster)
     return deployed_migrations(task, options)
 
 

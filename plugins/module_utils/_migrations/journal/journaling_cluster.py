@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..._cluster.cluster import Cluster, ExecResult, Object, Ref, group_of
+from ..._cluster.cluster import Cluster, ExecResult, Object, Patch, Ref, group_of
 from ..._cluster.errors import ApiError, ClusterError, Conflict, KindNotServed, Unreachable, may_have_acted
 from ..._cluster.fence import LeaseLost
 from ..._cluster.wrapper import Call, ClusterWrapper, T
@@ -98,13 +98,13 @@ class JournalingCluster(ClusterWrapper):
             write=lambda _before: self._inner.create(named),
         )
 
-    def patch(
+    def _patch(
         self,
         api_version: str,
         kind: str,
         name: str,
         namespace: str | None,
-        patch: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        patch: Patch,
         *,
         subresource: str = "",
         dry_run: bool = False,

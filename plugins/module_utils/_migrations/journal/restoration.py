@@ -15,7 +15,16 @@ from typing import Any
 
 from ..._cluster.cluster import Object, manager_of
 from ..._cluster.fields.field_owners import entries_of
-from ..._cluster.fields.field_sets import ITEM, Field, as_json, as_text, item_key, values_of
+from ..._cluster.fields.field_sets import (
+    ABSENT,
+    ITEM,
+    Field,
+    as_text,
+    field_value,
+    item_key,
+    member_of,
+    values_of,
+)
 from ..._cluster.fields.list_types import Shapes
 from ..._cluster.fields.managed_fields import SERVER_METADATA
 from ..._deep_copy import deep_copy
@@ -30,8 +39,6 @@ CONTROLLERS_OWN = (
     ("f:metadata", "f:ownerReferences"),
 )
 """Fields that controllers add to any object. They do not prevent the deletion of a created object."""
-
-_ABSENT = object()
 
 
 @dataclass(frozen=True)
@@ -109,12 +116,12 @@ def revert_write(
         entry: the write.
         now: the current object.
         shapes: how values of its kind merge.
-        force: also overwrite fields that have changed since.
+        force: also overwrite fields that have changed since, but not those of an object that was recreated.
     """
     if entry.before is None:
         return _without_creation(entry, now, shapes, force=force)
     if entry.after is None:
-        return _without_deletion(entry, now, shapes, force=force)
+        return _without_deletion(entry, now, shapes)
     status = entry.subresource == STATUS
     before, after = (
         writable_content(entry.before, status=status),
@@ -123,7 +130,7 @@ def revert_write(
     if now.content is None:
         return RevertResult(now, reason="it is gone, and with it what the migration has changed")
     back = revert_fields(before, after, now.content, shapes, force=force)
-    if now.uid != _uid(entry.before) and not force and (back.fields or back.retained):
+    if now.uid != _uid(entry.before) and (back.fields or back.retained):
         return RevertResult(now, already_reverted=back.already_reverted, reason="it was recreated since")
     return RevertResult(replace(now, content=back.content), back.fields, back.retained, back.already_reverted)
 
@@ -148,9 +155,7 @@ def _without_creation(
     return RevertResult(WritableState(None), ("the object",))
 
 
-def _without_deletion(
-    entry: JournalEntry, now: WritableState, shapes: Shapes, *, force: bool
-) -> RevertResult:
+def _without_deletion(entry: JournalEntry, now: WritableState, shapes: Shapes) -> RevertResult:
     if entry.before is None:
         return RevertResult(now)
     was = writable_content(entry.before)
@@ -160,10 +165,7 @@ def _without_deletion(
     if now.uid == _uid(entry.before) or not differing:
         # It was never deleted, or an earlier undo was not recorded.
         return RevertResult(now, whole=not differing)
-    if not force:
-        return RevertResult(now, retained=differing, reason="it was recreated since")
-    back = revert_fields(was, {}, now.content, shapes, force=True)
-    return RevertResult(replace(now, content=back.content), back.fields)
+    return RevertResult(now, retained=differing, reason="it was recreated since")
 
 
 def _uid(obj: Object) -> str:
@@ -186,7 +188,7 @@ def _differences(made: Object, now: Object, shapes: Shapes, *, additions: bool =
     return tuple(
         _text(field)
         for field in ({**then, **live} if additions else then)
-        if then.get(field, _ABSENT) != live.get(field, _ABSENT)
+        if then.get(field, ABSENT) != live.get(field, ABSENT)
         and (field in then or not any(field[: len(own)] == own for own in CONTROLLERS_OWN))
         # If a map or list is no longer empty, its fields are listed instead.
         and not (field in then and then[field] in ({}, []))
@@ -213,12 +215,12 @@ def revert_fields(
     already_reverted: list[Field] = []
     emptied: list[Field] = []
     for field in {**then, **wrote}:
-        was, became, current = (values.get(field, _ABSENT) for values in (then, wrote, live))
+        was, became, current = (values.get(field, ABSENT) for values in (then, wrote, live))
         if was == became:
             continue
         if current == was:
             already_reverted.append(field)
-        elif current is _ABSENT and (_is_empty(was) or _is_empty(became)) and _is_filled(field, live, wrote):
+        elif current is ABSENT and (_is_empty(was) or _is_empty(became)) and _is_filled(field, live, wrote):
             # Its fields are reverted one by one. The empty map itself only stays if no field is left.
             emptied += [field] if _is_empty(was) else []
         elif current == became or force:
@@ -230,11 +232,11 @@ def revert_fields(
     _leave_lost_items(back, live, retained)
     content = _with(now, back, then)
     for field in emptied:
-        if not _is_lost(field, {**live, **back}) and _at(content, field) is _ABSENT:
+        if not _is_lost(field, {**live, **back}) and field_value(content, field) is ABSENT:
             _put(content, field, then[field])
     changed = values_of(content, shapes)
     # A map that stays, because others have added fields to it, was not reverted.
-    fields = [field for field in back if changed.get(field, _ABSENT) != live.get(field, _ABSENT)]
+    fields = [field for field in back if changed.get(field, ABSENT) != live.get(field, ABSENT)]
     return RevertedFields(content, _texts(fields), _texts(retained), _texts(already_reverted))
 
 
@@ -249,7 +251,7 @@ def _is_filled(field: Field, *objects: Mapping[Field, Any]) -> bool:
 
 def _leave_lost_items(back: dict[Field, Any], live: Mapping[Field, Any], retained: list[Field]) -> None:
     """Do not revert fields in an item of a list that is gone: they need the item."""
-    for field in [field for field, value in back.items() if value is not _ABSENT]:
+    for field in [field for field, value in back.items() if value is not ABSENT]:
         if _is_lost(field, {**live, **back}):
             del back[field]
             retained.append(field)
@@ -257,14 +259,14 @@ def _leave_lost_items(back: dict[Field, Any], live: Mapping[Field, Any], retaine
 
 def _is_lost(field: Field, present: Mapping[Field, Any]) -> bool:
     above = (field[:length] for length in range(1, len(field)))
-    return any(_is_item(one[-1]) and present.get(one, _ABSENT) is _ABSENT for one in above)
+    return any(_is_item(one[-1]) and present.get(one, ABSENT) is ABSENT for one in above)
 
 
 def _keep_items_whole(back: dict[Field, Any], live: Mapping[Field, Any], retained: list[Field]) -> None:
     """Remove an item of a list completely, or not at all if others have changed it."""
-    for item in [field for field, value in back.items() if value is _ABSENT and live.get(field) is ITEM]:
+    for item in [field for field, value in back.items() if value is ABSENT and live.get(field) is ITEM]:
         inside = [field for field in live if field[: len(item)] == item and field != item]
-        if any(back.get(field, item) is not _ABSENT for field in inside):
+        if any(back.get(field, item) is not ABSENT for field in inside):
             retained.append(item)
             for field in (item, *inside):
                 back.pop(field, None)
@@ -273,7 +275,7 @@ def _keep_items_whole(back: dict[Field, Any], live: Mapping[Field, Any], retaine
 def _with(obj: Object, values: Mapping[Field, Any], order: Mapping[Field, Any]) -> Object:
     """The object with other values. Absent fields are removed, and so are maps that become empty by that."""
     changed: Object = deep_copy(obj)
-    absent = {field for field, value in values.items() if value is _ABSENT}
+    absent = {field for field, value in values.items() if value is ABSENT}
     for field in sorted(absent, key=len, reverse=True):
         # Fields in an item are removed with it. Without its keys the item could not be found.
         if not any(
@@ -281,7 +283,7 @@ def _with(obj: Object, values: Mapping[Field, Any], order: Mapping[Field, Any]) 
         ):
             _remove(changed, field)
     for field, value in sorted(values.items(), key=lambda one: len(one[0])):
-        if value is not _ABSENT:
+        if value is not ABSENT:
             _put(changed, field, value)
     for lists in {field[:-1] for field, value in values.items() if value is ITEM}:
         _sort(changed, lists, [field[-1] for field in order if field[:-1] == lists])
@@ -293,8 +295,8 @@ def _is_item(element: str) -> bool:
 
 
 def _remove(node: Any, field: Field) -> None:
-    child = _member(node, field[0])
-    if child is _ABSENT:
+    child = member_of(node, field[0])
+    if child is ABSENT:
         return
     if len(field) > 1:
         _remove(child, field[1:])
@@ -308,15 +310,15 @@ def _remove(node: Any, field: Field) -> None:
 
 def _put(node: Any, field: Field, value: Any) -> None:
     element, inside = field[0], field[1:]
-    child = _member(node, element)
+    child = member_of(node, element)
     if not inside and (value is ITEM or element.startswith("v:")):
-        if child is _ABSENT:
+        if child is ABSENT:
             node.append(json.loads(element[2:]))
         return
     if not inside:
         _set(node, element, deep_copy(value))
         return
-    if child is _ABSENT:
+    if child is ABSENT:
         child = _set(node, element, {} if inside[0].startswith("f:") else [])
     _put(child, inside, value)
 
@@ -331,27 +333,9 @@ def _set(node: Any, element: str, value: Any) -> Any:
     return items[0]
 
 
-def _member(node: Any, element: str) -> Any:
-    mark, rest = element[0], element[2:]
-    if mark == "f":
-        return node.get(rest, _ABSENT) if isinstance(node, dict) else _ABSENT
-    if not isinstance(node, list):
-        return _ABSENT
-    if mark == "k":
-        keys = tuple(json.loads(rest))
-        return next((item for item in node if item_key(item, keys) == element), _ABSENT)
-    return next((item for item in node if as_json(item) == rest), _ABSENT)
-
-
-def _at(node: Any, field: Field) -> Any:
-    for element in field:
-        node = _member(node, element)
-    return node
-
-
 def _sort(obj: Object, path: Field, order: list[str]) -> None:
     """Restore the order of the items of a list. Unknown items are last."""
-    items = _at(obj, path)
+    items = field_value(obj, path)
     if isinstance(items, list) and order and _is_item(order[0]):
         keys = tuple(json.loads(order[0][2:]))
         known = {element: place for place, element in enumerate(order)}

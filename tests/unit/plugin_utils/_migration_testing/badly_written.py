@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import time
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     ClusterError,
@@ -55,6 +55,12 @@ def cache() -> list[Object]:
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "cache", "uid": "3bd1"}
     owned["metadata"]["ownerReferences"] = [reference]
     return [owner, owned]
+
+
+def delete(ctx: Context, name: str, **how: Any) -> None:
+    """Delete a ConfigMap that was read."""
+    if live := ctx.cluster.get("v1", "ConfigMap", name, SHOP):
+        ctx.cluster.delete("v1", "ConfigMap", name, SHOP, uid=live["metadata"]["uid"], **how)
 
 
 class MoveToken(Migration):
@@ -145,11 +151,11 @@ class RecreatesTheConfigMap(MoveToken):
         copy = ctx.cluster.get("v1", "ConfigMap", "kept", SHOP)
         if copy:
             ctx.cluster.apply(config_map(**copy["data"]))
-            ctx.cluster.delete("v1", "ConfigMap", "kept", SHOP)
+            delete(ctx, "kept")
 
     def forget(self, ctx: Context, token: str) -> None:
         del token
-        ctx.cluster.delete("v1", "ConfigMap", "settings", SHOP)
+        delete(ctx, "settings")
 
     def check(self, ctx: Context) -> Verdict:
         if ctx.cluster.get("v1", "ConfigMap", "kept", SHOP):
@@ -162,7 +168,7 @@ class AppliesWhatIsBeingDeleted(RecreatesTheConfigMap):
 
     def forget(self, ctx: Context, token: str) -> None:
         MoveToken.forget(self, ctx, token)
-        ctx.cluster.delete("v1", "ConfigMap", "settings", SHOP, propagation="Foreground")
+        delete(ctx, "settings", propagation="Foreground")
 
 
 class NeverSaysDone(MoveToken):
@@ -253,14 +259,14 @@ class HasNoPatience(MoveToken):
         data = self.settings(ctx)
         if "token" in data:
             ctx.cluster.apply(secret(token=data["token"]))
-            ctx.cluster.delete("v1", "ConfigMap", "settings", SHOP, propagation="Orphan")
+            delete(ctx, "settings", propagation="Orphan")
 
 
 class TakesMoreWithIt(MoveToken):
     """The token is in a Secret, and the cache is gone, with what belongs to it."""
 
     def forget(self, ctx: Context, token: str) -> None:
-        ctx.cluster.delete("v1", "ConfigMap", "cache", SHOP)
+        delete(ctx, "cache")
         super().forget(ctx, token)
 
 
@@ -285,7 +291,15 @@ class TidiesUp(MoveToken):
     def forget(self, ctx: Context, token: str) -> None:
         for obj in ctx.cluster.list("v1", "ConfigMap", SHOP).items:
             if obj["metadata"]["name"] != "settings":
-                ctx.cluster.delete("v1", "ConfigMap", obj["metadata"]["name"], SHOP)
+                delete(ctx, obj["metadata"]["name"])
+        super().forget(ctx, token)
+
+
+class DeletesByName(MoveToken):
+    """The token is in a Secret, and there is no rubbish."""
+
+    def forget(self, ctx: Context, token: str) -> None:
+        ctx.cluster.delete("v1", "ConfigMap", "rubbish", SHOP)
         super().forget(ctx, token)
 
 

@@ -215,8 +215,8 @@ def rename(*, guarded: bool) -> Run:
         old = get(ctx, CONFIG, "old")
         ctx.cluster.apply(made(CONFIG, "new", data=old.get("data") or {}))
         meta = old["metadata"]
-        how = {"uid": meta["uid"], "resource_version": meta["resourceVersion"]} if guarded else {}
-        ctx.cluster.delete(*CONFIG, "old", SHOP, **how)
+        how = {"resource_version": meta["resourceVersion"]} if guarded else {}
+        ctx.cluster.delete(*CONFIG, "old", SHOP, uid=meta["uid"], **how)
 
     return run
 
@@ -321,7 +321,7 @@ def deleting(selector: str) -> type[Migration]:
 
     def run(ctx: Context) -> None:
         for one in find(ctx):
-            ctx.cluster.delete(*POD, one["metadata"]["name"], SHOP)
+            ctx.cluster.delete(*POD, one["metadata"]["name"], SHOP, uid=one["metadata"]["uid"])
 
     return migration(lambda ctx: verdict(find(ctx), "Pods"), run, irreversible="Pods are gone.")
 
@@ -344,9 +344,47 @@ def deleting_failed(selector: str) -> type[Migration]:
 
     def run(ctx: Context) -> None:
         for one in find(ctx):
-            ctx.cluster.delete(*POD, one["metadata"]["name"], SHOP)
+            ctx.cluster.delete(*POD, one["metadata"]["name"], SHOP, uid=one["metadata"]["uid"])
 
     return migration(lambda ctx: verdict(find(ctx), "Pods"), run, irreversible="Pods are gone.")
+
+
+UNLABELLED = [made(POD, name, spec=PODS[0]["spec"]) for name in ("cache-0", "cache-1")]
+
+
+def deleting_named(is_ours: Callable[[str], bool]) -> type[Migration]:
+    def find(ctx: Context) -> list[Object]:
+        pods = ctx.cluster.list(*POD, SHOP).items
+        live = [one for one in pods if not one["metadata"].get("deletionTimestamp")]
+        return [one for one in live if is_ours(one["metadata"]["name"])]
+
+    def run(ctx: Context) -> None:
+        for one in find(ctx):
+            ctx.cluster.delete(*POD, one["metadata"]["name"], SHOP, uid=one["metadata"]["uid"])
+
+    return migration(lambda ctx: verdict(find(ctx), "Pods"), run, irreversible="Pods are gone.")
+
+
+EARLY = [made(CONFIG, "aa", data={"color": color}) for color in ("red", "green")]
+
+
+def painting_one(name: Callable[[Context], str]) -> type[Migration]:
+    def check(ctx: Context) -> Verdict:
+        return verdict((get(ctx, CONFIG, "aa").get("data") or {}).get("color") == "red")
+
+    return migration(check, lambda ctx: patch(ctx, CONFIG, name(ctx), {"data": {"color": "green"}}))
+
+
+def deleting_old(*, by_uid: bool) -> Run:
+    def run(ctx: Context) -> None:
+        how = {"uid": get(ctx, CONFIG, "old")["metadata"]["uid"]} if by_uid else {}
+        ctx.cluster.delete(*CONFIG, "old", SHOP, **how)
+
+    return run
+
+
+def set_variable(_ctx: Context) -> None:
+    os.environ["SHOP_MIGRATED_AT"] = str(time.monotonic_ns())
 
 
 # Checks.
@@ -601,6 +639,44 @@ PAIRS: dict[str, Pair] = {
         [RUNNING, FAILED],
         [RUNNING],
         ("it changes no other objects", "is gone"),
+    ),
+    "deletes by a prefix": Pair(
+        deleting_named(lambda name: name.startswith("cache-")),
+        deleting_named(lambda name: name in ("cache-0", "cache-1")),
+        UNLABELLED,
+        [],
+        ("it changes no other objects", "Pod shop/cache-another-client is gone"),
+    ),
+    "takes the first of a list": Pair(
+        painting_one(lambda ctx: str(ctx.cluster.list(*CONFIG, SHOP).items[0]["metadata"]["name"])),
+        painting_one(lambda _ctx: "aa"),
+        EARLY[:1],
+        EARLY[1:],
+        ("it changes no other objects", "0-another-client-aa"),
+    ),
+    "deletes without a uid": runs(
+        has_old,
+        deleting_old(by_uid=False),
+        deleting_old(by_uid=True),
+        [OLD],
+        [],
+        "it deletes only what it has read",
+        "(delete ConfigMap shop/old) has no uid",
+    ),
+    "sets a variable of its process": runs(
+        check_red,
+        lambda ctx: (set_variable(ctx), paint(ctx)),
+        paint,
+        [RED],
+        [GREEN],
+        "it keeps no state in the process",
+        "os.environ",
+    ),
+    "a long evidence": checks(
+        lambda ctx: verdict(is_red(ctx), "x" * 1_000_000),
+        check_red,
+        "check returns the same twice",
+        "characters, and plans record and compare only the first 1000",
     ),
     "the order of a set": Pair(
         set_order(list),

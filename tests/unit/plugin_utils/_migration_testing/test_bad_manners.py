@@ -378,7 +378,7 @@ def deleting(api_version: str, kind: str, namespace: str | None, selector: str =
         def run(self, ctx: Context) -> None:
             for obj in self.find(ctx):
                 meta = obj["metadata"]
-                ctx.cluster.delete(api_version, kind, meta["name"], meta.get("namespace"))
+                ctx.cluster.delete(api_version, kind, meta["name"], meta.get("namespace"), uid=meta["uid"])
             ctx.sleep(1.0)
 
         def find(self, ctx: Context) -> list[Object]:
@@ -409,7 +409,7 @@ def test_objects_of_another_kind_than_those_that_are_named() -> None:
 
 
 def delete(ctx: Context, obj: Object) -> None:
-    ctx.cluster.delete("v1", "Pod", obj["metadata"]["name"], SHOP)
+    ctx.cluster.delete("v1", "Pod", obj["metadata"]["name"], SHOP, uid=obj["metadata"]["uid"])
 
 
 def test_objects_that_a_label_selects_may_go() -> None:

@@ -147,6 +147,12 @@ CAUGHT: list[tuple[type[Migration], str, list[Object], str]] = [
         "shop/token), and that is lost. Give metadata.resourceVersion",
     ),
     (
+        bad.DeletesByName,
+        "it deletes only what it has read",
+        AFTER,
+        "(delete ConfigMap shop/rubbish) has no uid, so it also deletes an object of this name",
+    ),
+    (
         bad.TidiesUp,
         "it changes no other objects",
         AFTER,
@@ -287,7 +293,7 @@ def test_no_value_of_a_secret_is_reported() -> None:
 def test_an_endless_wait_in_memory_is_reported_at_once() -> None:
     with pytest.raises(Disproved, match="it slept for longer than its timeout of 20 s") as caught:
         assert_migration(bad.Oversleeps, BEFORE, AFTER)
-    assert "(20 more proofs wait for this one)" in str(caught.value)
+    assert "(21 more proofs wait for this one)" in str(caught.value)
 
 
 def test_a_migration_that_hangs_is_given_up() -> None:
