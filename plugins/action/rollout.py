@@ -25,13 +25,13 @@ from ..plugin_utils._carrier.screen.console import print_line
 from ..plugin_utils._rollout.facts import facts_after, facts_later, facts_of
 from ..plugin_utils._rollout.fleet_variables import refuse_variables
 from ..plugin_utils._rollout.gate import broken_clusters, decide, rings_to_check
-from ..plugin_utils._rollout.model import GO, CheckVerdict, ClusterFacts, RingOptions, Rollout
+from ..plugin_utils._rollout.model import GO, CheckVerdict, ClusterFacts, GatedRun, RingOptions, Rollout
 from ..plugin_utils._rollout.ring_check import ask_check, check_question, find_check
 from ..plugin_utils._rollout.ring_options import read_rings
 from ..plugin_utils._rollout.ring_turn import failures_left, failures_of, ring_batches
 
 RAW_OPTIONS = (
-    "soak",
+    "ring_soak",
     "ring_minimum",
     "ring_max_failures",
     "ring_approve",
@@ -142,6 +142,9 @@ class _Fleet:
         return {
             **_result(rollout),
             "decided_at": precise_timestamp(self._now),
+            "hosts": {
+                host: ring.name for ring in self._rings for host in ring.hosts if host in rollout.deploy
+            },
             "batches": ring_batches(self._rings, rollout.deploy),
             "failures_left": failures_left(self._rings, rollout, failed),
             "checks": {ring: asdict(verdict) for ring, verdict in checks.items()},
@@ -171,13 +174,13 @@ class _Fleet:
         elapsed = self._now - datetime.fromisoformat(before["decided_at"])
         facts = {host: facts_later(one, elapsed) for host, one in self._facts().items()}
         if not self._check_mode:
-            digest = before["release_digest"]
             for host in before["deploy"]:
                 result = self._raw(host)[RESULT]
                 run = str(result.get("run") or "")
                 # A plan that fails does not say which version it was for.
                 known = {**result, "version": result.get("version") or before["version"]}
-                facts[host] = facts_after(facts_of(host, known), run, digest, self._now)
+                gate = GatedRun(before["hosts"][host], before["release_digest"])
+                facts[host] = facts_after(facts_of(host, known), run, gate, self._now)
         # A ring that was not asked yet is asked by the next call.
         checks = {ring.name: CheckVerdict(GO) for ring in self._rings}
         checks |= {ring: CheckVerdict(**verdict) for ring, verdict in before["checks"].items()}

@@ -28,11 +28,11 @@ options:
   rings:
     description:
       - The groups of the inventory, in the order in which they get the release. Each host of the play must be
-        in exactly one of them. A group without hosts is skipped.
+        in exactly one of them. A group without hosts is skipped, unless it is the first.
     type: list
     elements: str
     required: true
-  soak:
+  ring_soak:
     description:
       - How long a ring must have been done before the next one may start, such as V(90s), V(30m), V(2h),
         V(1d) or a number of seconds. One for all rings, or a dictionary from ring to value.
@@ -59,7 +59,8 @@ options:
     type: raw
   ring_not_before:
     description:
-      - A dictionary from ring to the time at which it may start at the earliest, in RFC 3339.
+      - A dictionary from ring to the time at which it may start at the earliest, in RFC 3339. The clocks of
+        its clusters count.
     type: raw
   ring_check:
     description:
@@ -91,7 +92,7 @@ EXAMPLES = r"""
 - name: Decide which clusters may be deployed
   kyma.lifecycle.rollout:
     rings: [canary, early, rest]
-    soak: {canary: 1d, early: 2h}
+    ring_soak: {canary: 1d, early: 2h}
   run_once: true
   delegate_to: localhost
   register: kyma_rollout
@@ -196,6 +197,11 @@ decided_at:
   returned: if O(step) is not V(rings)
   type: str
   sample: "2026-11-21T13:00:00.000Z"
+hosts:
+  description: By host of RV(deploy), its ring.
+  returned: if O(step) is not V(rings)
+  type: dict
+  sample: {canary-1: canary}
 batches:
   description: The sizes of the batches in which RV(deploy) is deployed.
   returned: if O(step) is not V(rings)

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.model import (
     ApprovalFacts,
     ClusterFacts,
+    GatedRun,
     RunFacts,
 )
 
@@ -77,6 +79,11 @@ def held(name: str, **known: Any) -> ClusterFacts:
 def unreachable(name: str, **known: Any) -> ClusterFacts:
     """A cluster that does not answer."""
     return ClusterFacts(name, "unreachable", **{"reason": "no answer from https://10.0.0.1", **known})
+
+
+def let_in(cluster: ClusterFacts, ring: str = "rest", digest: str = DIGEST) -> ClusterFacts:
+    """A cluster on which the gate of a ring has let a run begin."""
+    return replace(cluster, gated_run=GatedRun(ring, digest))
 
 
 def approval(ring: str, clusters: Iterable[str], **known: Any) -> ApprovalFacts:

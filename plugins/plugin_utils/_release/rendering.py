@@ -56,11 +56,14 @@ class Renderer:
         try:
             if isinstance(content, Kustomization):
                 text = render_kustomization(content.folder, self.source)
-                return lambda: _read(text, self.source.show(content.folder), entry.namespace)
+                return lambda: _read(text, self.source.show(content.folder), self._collection(entry))
             return self._chart(entry, content, source_hash)
         except ReleaseError as error:
             failed = ManifestCollection(problems=list(error.problems))
             return lambda: failed
+
+    def _collection(self, entry: ComponentEntry) -> ManifestCollection:
+        return ManifestCollection(namespace=entry.namespace, most=self.source.limits.objects)
 
     def _chart(
         self, entry: ComponentEntry, chart: Chart, source_hash: str
@@ -86,7 +89,7 @@ class Renderer:
                 source_hash="" if varies else source_hash,
                 outputs=self.outputs,
             )
-            return lambda: _read(output.text, shown, entry.namespace, output.place)
+            return lambda: _read(output.text, shown, self._collection(entry), output.place)
 
         first = rendering()
         if not varies:
@@ -103,7 +106,7 @@ class Renderer:
 
 def read_files(files: Iterable[Path], source: Source, namespace: str = "") -> ManifestCollection:
     """The objects of some files, in their order; the namespace is that of objects that name none."""
-    collected = ManifestCollection(namespace=namespace)
+    collected = ManifestCollection(namespace=namespace, most=source.limits.objects)
     for file in files:
         shown = source.show(file)
         try:
@@ -114,9 +117,11 @@ def read_files(files: Iterable[Path], source: Source, namespace: str = "") -> Ma
 
 
 def _read(
-    text: str, file: str, namespace: str, place: Callable[[int], tuple[str, int]] | None = None
+    text: str,
+    file: str,
+    collected: ManifestCollection,
+    place: Callable[[int], tuple[str, int]] | None = None,
 ) -> ManifestCollection:
-    collected = ManifestCollection(namespace=namespace)
     collected.add_text(text, file, place)
     return collected
 

@@ -53,7 +53,7 @@ class Assessment:
         facts: of the cluster.
         standing: see :class:`Standing`.
         reason: why it is not done; empty if it is.
-        has_begun: whether it has the release, or a run of it is recorded.
+        has_begun: whether it has the release, or a run of it is recorded, in its ring or by hand.
         is_deployable: whether a run may begin, as far as this cluster is concerned.
         done_since: from when its soak counts, by its own clock; None if it does not have the release.
         soaked_at: when its soak is over, by the controller's clock; None if it is over, or does not count.
@@ -144,7 +144,7 @@ def _after_soak(facts: ClusterFacts, soak: float, now: datetime) -> Assessment:
     left = timedelta(seconds=soak) - (facts.now - begin)
     if left <= timedelta(0):
         return Assessment(facts, Standing.DONE, has_begun=True, done_since=begin)
-    soaked_at = _whole_second(now + left)
+    soaked_at = next_second(now + left)
     return Assessment(
         facts,
         Standing.SOAKING,
@@ -155,6 +155,6 @@ def _after_soak(facts: ClusterFacts, soak: float, now: datetime) -> Assessment:
     )
 
 
-def _whole_second(moment: datetime) -> datetime:
-    """The next whole second, so that a call at the shown time is not too early."""
+def next_second(moment: datetime) -> datetime:
+    """The whole second from which a moment has passed, so that a call at the shown time is not too early."""
     return moment.replace(microsecond=0) + timedelta(seconds=1 if moment.microsecond else 0)

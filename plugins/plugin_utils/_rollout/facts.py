@@ -22,7 +22,7 @@ from ...module_utils._runs.cluster_state import (
 from ...module_utils._runs.outcomes import FAILED, SUCCEEDED
 from ...module_utils._text import one_line, short_list
 from ...module_utils._timestamp import parse_time
-from .model import ApprovalFacts, ClusterFacts, RunFacts
+from .model import ApprovalFacts, ClusterFacts, GatedRun, RunFacts
 
 NO_PLAN = "there is no plan of it: its tasks were skipped, or Ansible could not begin them"
 RUN_KEYS = ("name", "state", "release_digest")
@@ -60,6 +60,7 @@ def facts_of(cluster: str, result: Mapping[str, Any] | None) -> ClusterFacts:
         parse_time(rollout.get("healthy_since")),
         _unhealthy(plan.get("unhealthy")),
         run,
+        GatedRun(**{key: str(value) for key, value in (rollout.get("begun") or {}).items()}),
         has_begun=bool(result.get("run")),
         approvals=tuple(map(_approval, rollout.get("approvals") or ())),
         approvals_problem=one_line(rollout.get("approvals_problem") or ""),
@@ -105,28 +106,29 @@ def _approval(written: Mapping[str, Any]) -> ApprovalFacts:
     )
 
 
-def facts_after(facts: ClusterFacts, run: str, digest: str, now: datetime) -> ClusterFacts:
+def facts_after(facts: ClusterFacts, run: str, gate: GatedRun, now: datetime) -> ClusterFacts:
     """The facts of a cluster that has been deployed to.
 
     Args:
         facts: from the result of its last task.
         run: the name of its run; empty if none has begun.
-        digest: of the release that was deployed.
+        gate: by which it was deployed.
         now: by the controller's clock, as the result has no other.
     """
+    digest = gate.release_digest
+    facts = replace(facts, release_digest=digest, gated_run=gate if run else facts.gated_run)
     if facts.state == WAITING:
         # Its ring has stopped before its turn.
-        return replace(facts, state=PLANNED, release_digest=digest)
+        return replace(facts, state=PLANNED, now=facts.now or now)
     if facts.state in (PLANNED, RUNNING):
         # Ansible has ended its tasks, and said why.
         facts = replace(facts, state=FAILED, reason=NEVER_RAN)
     if facts.state not in (SUCCEEDED, UNCHANGED):
         ended = RunFacts(run, facts.state, digest) if run else facts.run
-        return replace(facts, release_digest=digest, run=ended)
+        return replace(facts, run=ended)
     return replace(
         facts,
         state=UNCHANGED,
-        release_digest=digest,
         installed_digest=digest,
         since=facts.since or now,
         now=facts.now or now,

@@ -1,17 +1,22 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Refuses variables of hosts that a rollout in rings can't have. Pure."""
+"""Refuses variables that a rollout in rings can't have, and those of rings in other deployments. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from ...module_utils._errors import LifecycleError
-from ...module_utils._text import shown_value
+from ...module_utils._text import extra_variable, shown_value, suggestion
 
-PREFIX = "kyma_"
+PREFIX, RING_PREFIX = "kyma_", "kyma_ring_"
+RINGS, NO_RINGS = "kyma_rings", "none"
+"""The variable with the rings, and its value with ``-e`` for a deployment without rings."""
+OTHER_NAMES: Mapping[str, str] = {"kyma_soak": "kyma_ring_soak", "kyma_approve": "kyma_ring_approve"}
+"""Names that are taken for variables of rings, with the right ones."""
+EMPTY: tuple[Any, ...] = (None, "", [], {}, 0)
 _APPROVE = "ring_approve (kyma_ring_approve) names rings that need an approval"
 OTHERS: Mapping[str, str] = {
     "kyma_serial": "ring_parallel (kyma_ring_parallel) limits the clusters at a time",
@@ -50,5 +55,44 @@ def refuse_variables(hosts: Mapping[str, Mapping[str, Any]], ring_variables: Map
                 f" {shown_value(values[other])} for {other}, and must be the same for all hosts."
                 " Name rings in its value, as in {canary: 1}"
             )
+    names = dict.fromkeys(name for own in hosts.values() for name in own)
+    problems += _misspelt(names, ring_variables.values())
     if problems:
         raise LifecycleError("\n".join(problems))
+
+
+def _misspelt(names: Iterable[str], known: Collection[str]) -> Iterator[str]:
+    """A line for each name that looks like a variable of rings, and is none."""
+    for name in names:
+        if name in OTHER_NAMES:
+            yield f"{name} is no variable of rings. Rename it to {OTHER_NAMES[name]}"
+        elif name.startswith(RING_PREFIX) and name not in known:
+            similar = suggestion(name, known, 1) or f"they are {', '.join(sorted(known))}"
+            yield f"{name} is no variable of rings: {similar}"
+
+
+def refusal_without_rings(variables: Mapping[str, Any], rings: object, given: Callable[[], object]) -> str:
+    """Why a deployment that is none in rings must not begin; empty if it may.
+
+    Args:
+        variables: those that do not have the default of the role, not yet evaluated.
+        rings: the value of ``kyma_rings``.
+        given: returns the value of ``kyma_rings`` with ``-e``; None without it.
+    """
+    names = [name for name in variables if name.startswith(RING_PREFIX) or name in OTHER_NAMES]
+    names = [name for name in names if variables[name] not in EMPTY]
+    if misspelt := [*_misspelt((name for name in names if name in OTHER_NAMES), ())]:
+        return f"nothing has begun here: {'; '.join(misspelt)}"
+    set_names = [*([RINGS] if rings else []), *sorted(names)]
+    if not set_names or given() == NO_RINGS:
+        return ""
+    groups = rings if isinstance(rings, list) else ["canary", "rest"]
+    return (
+        f"nothing has begun here: {', '.join(set_names)} {'is' if len(set_names) == 1 else 'are'} set, and"
+        " this call does not deploy in rings, so all hosts would get the release at once. Only the playbook"
+        " kyma.lifecycle.deploy_kyma deploys in rings, and only with rings (kyma_rings) given by -e, because"
+        " Ansible chooses the plays before it reads other variables. Name the groups in their order:"
+        f"\n  {extra_variable(RINGS, groups)}"
+        "\nTo deploy without rings instead, say so:"
+        f"\n  -e {RINGS}={NO_RINGS}"
+    )

@@ -28,6 +28,7 @@ from .model import (
     STOPPED,
     CheckVerdict,
     ClusterFacts,
+    GatedRun,
     RingOptions,
     Rollout,
     RolloutCluster,
@@ -155,16 +156,19 @@ def _gates(
     limit: Collection[str] | None,
     checks: Mapping[str, CheckVerdict],
 ) -> list[_Gate]:
+    # What was deployed by hand, or in another ring, has not passed the gate of this ring.
+    gated_runs = {one.gated_run for one in facts.values() if digest}
     assessed: dict[str, RingClusters] = {}
     gates = []
     for options in rings:
         known = [facts.get(host, ClusterFacts(host, NOT_STARTED, NOT_PLANNED)) for host in options.hosts]
         ring = RingClusters(options, tuple(assess(one, digest, options.soak, now) for one in known))
+        is_begun = GatedRun(ring.name, digest) in gated_runs
         earlier = [
             replace(obstacle, reason=f"{before.name}: {obstacle.reason}")
             for before in assessed.values()
             if before.clusters
-            for obstacle in obstacles_from(before, is_begun=ring.has_begun)
+            for obstacle in obstacles_from(before, is_begun=is_begun)
         ]
         assessed[ring.name] = ring
         carriers = assessed[approving_ring(rings, ring.name).name].clusters
@@ -183,7 +187,7 @@ def _gate(
 ) -> _Gate:
     # In a ring that has stopped, only what was begun goes on.
     startable = [one for one in ring.clusters if one.is_deployable and (one.has_begun or not ring.is_stopped)]
-    own = list(own_obstacles(ring.options, now, missing)) if startable else []
+    own = list(own_obstacles(ring.options, startable, now, missing)) if startable else []
     if startable and not earlier and not own:
         # It is asked last, as it may take a minute.
         own = list(check_obstacles(ring.options, verdict))

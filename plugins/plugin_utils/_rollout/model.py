@@ -66,6 +66,14 @@ class RunFacts:
 
 
 @dataclass(frozen=True)
+class GatedRun:
+    """A run that the gate of a ring let begin: the ring, and the release to which its rollout leads."""
+
+    ring: str = ""
+    release_digest: str = ""
+
+
+@dataclass(frozen=True)
 class ApprovalFacts:
     """An approval that was read on a cluster.
 
@@ -98,6 +106,7 @@ class ClusterFacts:
         healthy_since: when a component last became available or ready.
         unhealthy: why it is not healthy; empty if it is, and None if nothing is known.
         run: its last run.
+        gated_run: the last one on it, as its record says, also if later runs were by hand.
         has_begun: whether a run of the release to deploy is known to have begun.
         approvals: that were read on it.
         approvals_problem: why they could not be read; empty if they could.
@@ -115,6 +124,7 @@ class ClusterFacts:
     healthy_since: datetime | None = None
     unhealthy: tuple[str, ...] | None = None
     run: RunFacts = RunFacts()
+    gated_run: GatedRun = GatedRun()
     has_begun: bool = False
     approvals: tuple[ApprovalFacts, ...] = ()
     approvals_problem: str = ""

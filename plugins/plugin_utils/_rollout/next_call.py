@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from ...module_utils._runs.cluster_state import UNCHANGED
+from ...module_utils._runs.hop_lines import NOTHING_WRITTEN
 from ...module_utils._runs.outcomes import SUCCEEDED
 from ...module_utils._runs.playbook_summary import NextStep
 from ...module_utils._text import MOST_NAMES, short_list
@@ -69,7 +70,7 @@ def _steps(rollout: Rollout, call: Call, zone: tzinfo | None) -> Iterator[NextSt
             text = f"next: approve ring {ring.name} with the variables of this call, then {call.next_call}"
             yield NextStep(text, _approval(ring.name, rollout.release_digest, call))
     if {*call.undeployed} & {*rollout.deploy}:
-        first = "nothing was written; " if call.next_call == FOR_REAL else ""
+        first = f"{NOTHING_WRITTEN}; " if call.next_call == FOR_REAL else ""
         yield NextStep(f"next: {first}{call.next_call} now: {_may_start(rollout)}")
     elif rollout.next_at:
         when = f"{local_time(rollout.next_at, zone)} ({timestamp(rollout.next_at)})"

@@ -56,7 +56,7 @@ class PassedGate:
                 f" (kyma_gate) for this job. {REMEDY}"
             )
         known = self.verdict if isinstance(self.verdict, Mapping) else {}
-        if not isinstance(known.get("hosts"), list | tuple):
+        if not isinstance(known.get("hosts"), Mapping):
             shown = shown_value(self.verdict)
             return f"nothing has begun here: gate (kyma_gate) is {shown}, which is no gate. {REMEDY}"
         return ""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ...module_utils._errors import LifecycleError
-from ...module_utils._redaction import without_login, without_logins_in
+from ...module_utils._redaction import without_login, without_logins_in, without_secrets
 from ...module_utils._release.limits import Limits
 from ...module_utils._text import one_line
 from .._release.programs import ProgramFailed, ProgramMissing, complete_program
@@ -122,6 +122,7 @@ def _ask_url(url: str, question: str, seconds: int) -> CheckVerdict:
 
 def _sent(url: str, question: str, seconds: int) -> CheckVerdict:
     from urllib.error import HTTPError
+    from urllib.parse import urljoin
 
     from ansible.module_utils.urls import open_url
 
@@ -134,9 +135,17 @@ def _sent(url: str, question: str, seconds: int) -> CheckVerdict:
             method="POST",
             timeout=seconds,
             follow_redirects="none",
+            force_basic_auth=True,
         ) as answer:
             return _verdict(answer.status, answer.read)
     except HTTPError as error:
+        if 300 <= error.code < 400:
+            place = without_login(urljoin(url, error.headers.get("Location") or ""))
+            return CheckVerdict(
+                FAILED_CHECK,
+                f"it redirects to {place} (HTTP status {error.code}), which is not followed: set ring_check"
+                " (kyma_ring_check) to the URL that answers",
+            )
         return _verdict(error.code, error.read)
     except Exception as error:
         # open_url raises exceptions of urllib, http and ssl, and others.
@@ -150,5 +159,6 @@ def _verdict(code: int, read: Callable[[int], bytes]) -> CheckVerdict:
 
 
 def _first_line(text: str) -> str:
-    """The first line with text, without control characters."""
-    return next((one_line(line, LONGEST_LINE) for line in text.splitlines() if line.strip()), "")
+    """The first line with text, without control characters, logins of URLs and secrets of this process."""
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    return one_line(without_secrets(without_logins_in(line)), LONGEST_LINE)

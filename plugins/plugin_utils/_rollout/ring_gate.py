@@ -12,7 +12,7 @@ from datetime import datetime
 from ...module_utils._errors import MOST_REASONS
 from ...module_utils._text import counted_names
 from ...module_utils._timestamp import timestamp
-from .cluster_standing import BROKEN, CLOSED, UNABLE, Assessment, Standing
+from .cluster_standing import BROKEN, CLOSED, UNABLE, Assessment, Standing, next_second
 from .model import FAILED_CHECK, GO, CheckVerdict, RingOptions
 
 UNFINISHED = {
@@ -43,11 +43,6 @@ class RingClusters:
     def name(self) -> str:
         """The name of its group."""
         return self.options.name
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether a cluster of it has the release, or a run of it is recorded."""
-        return any(one.has_begun for one in self.clusters)
 
     @property
     def is_stopped(self) -> bool:
@@ -112,19 +107,26 @@ def _shortage_of_begun(earlier: RingClusters) -> Iterator[Obstacle]:
         yield Obstacle(earlier.shortage_text(needed))
 
 
-def own_obstacles(options: RingOptions, now: datetime, missing_approval: str) -> Iterator[Obstacle]:
+def own_obstacles(
+    options: RingOptions, startable: Sequence[Assessment], now: datetime, missing_approval: str
+) -> Iterator[Obstacle]:
     """What the ring's own options put in its way, without its check.
 
     Args:
         options: of the ring.
+        startable: the clusters on which a run may begin. Their clocks count, as for a soak.
         now: by the controller's clock.
         missing_approval: what it lacks of an approval that it needs; empty for nothing.
     """
     if missing_approval:
         yield Obstacle(missing_approval)
-    if options.not_before and now < options.not_before:
-        moment = timestamp(options.not_before)
-        yield Obstacle(f"not before {moment}, by ring_not_before (kyma_ring_not_before)", options.not_before)
+    start = options.not_before
+    early = [one for one in startable if start and (one.facts.now is None or one.facts.now < start)]
+    if start and early:
+        left = [start - one.facts.now for one in early if one.facts.now]
+        reason = f"not before {timestamp(start)} by the clock of {_clusters(early)}"
+        opens_at = next_second(now + max(left)) if len(left) == len(early) else None
+        yield Obstacle(f"{reason}; see ring_not_before (kyma_ring_not_before)", opens_at)
 
 
 def check_obstacles(options: RingOptions, verdict: CheckVerdict | None) -> Iterator[Obstacle]:

@@ -38,7 +38,7 @@ def read_rings(
     """The rings with their options, in their order.
 
     Args:
-        options: ``rings``, ``soak`` and ``ring_…``, as the user has written them; None for the default.
+        options: ``rings`` and ``ring_…``, as the user has written them; None for the default.
         groups: all groups of the inventory with all their hosts.
         hosts: of the play.
 
@@ -78,7 +78,7 @@ class _RingReader:
 
     def read(self, hosts: Sequence[str]) -> list[RingOptions]:
         self._check_rings(hosts)
-        soak = self._by_ring("soak", read_duration, 0.0)
+        soak = self._by_ring("ring_soak", read_duration, 0.0)
         minimum = self._by_ring("ring_minimum", _minimum, Minimum())
         failures = self._by_ring("ring_max_failures", _count, 0)
         parallel = self._by_ring("ring_parallel", _count, 0)
@@ -145,6 +145,11 @@ class _RingReader:
                 similar = suggestion(name, self._groups)
                 hint = f": {similar}" if similar else ""
                 self._problems.append(f"rings names {name}, which is no group of the inventory{hint}")
+        if any(self._groups.get(name) for name in self._names) and self._groups.get(self._names[0]) == []:
+            self._problems.append(
+                f"rings begins with {self._names[0]}, a group without hosts in the inventory, so the next"
+                " ring would get the release first. Add a host to the group, or leave it out of the rings"
+            )
         rings_of: dict[str, list[str]] = {host: [] for host in hosts}
         for name in dict.fromkeys(self._names):
             for host in self._groups.get(name, ()):

@@ -107,7 +107,7 @@ def rollout(tmp_path_factory: pytest.TempPathFactory, small: SmallRelease) -> It
         deploy_old(fleet, small)
         fleet.rings["rest"].remove(ADDED)
         write_release(small, NEW)
-        fleet.options = {"rings": list(rings), "soak": {"canary": SOAK}}
+        fleet.options = {"rings": list(rings), "ring_soak": {"canary": SOAK}}
         played = Rollout(fleet, controllers, small)
         roll_out(played)
         yield played
@@ -150,7 +150,7 @@ def _soak_the_canaries(rollout: Rollout) -> None:
 
 def _break_the_early_ring(rollout: Rollout) -> None:
     """One breaks while another is still under way, and is mended."""
-    rollout.fleet.options["soak"] = SHORT_SOAKS
+    rollout.fleet.options["ring_soak"] = SHORT_SOAKS
     rollout.controllers.failing.add("broken")
     rollout.controllers.paused.add("slow")
     with ThreadPoolExecutor(1) as threads:

@@ -87,7 +87,7 @@ MISTAKES: list[tuple[list[str], dict[str, Any], str]] = [
     ([], {"kyma_ring": None}, "kyma_ring is ''. Set it to a ring"),
     ([], {"kyma_reason": None}, "kyma_reason is empty"),
     (["--limit=c1,rest"], {}, "Run the playbook without --limit"),
-    ([], {"kyma_soak": "30d"}, "the ring rest may not start yet: canary: soaks until"),
+    ([], {"kyma_ring_soak": "30d"}, "the ring rest may not start yet: canary: soaks until"),
 ]
 OF_NO_APPROVAL = ([], {"kyma_ring_approve": "canary, "}, "kyma_ring_approve does not name the ring rest")
 OTHER_RELEASE = ([], {"kyma_release_digest": OLD_DIGEST}, "Approve the release that you mean")

@@ -23,7 +23,7 @@ from tests.support.played_rings import (
     to_deploy,
     unhealthy,
 )
-from tests.support.played_role import OUTDATED, Played
+from tests.support.played_role import OUTDATED, Played, begun, planned
 
 HELD = {"failed": True, "state": "held", "msg": "it is held: the auditors are here"}
 UNREACHABLE = {"failed": True, "state": "unreachable", "msg": "no answer"}
@@ -253,8 +253,13 @@ def test_nothing_begins_where_no_task_of_the_rollout_does(fleet: PlayedRings, op
 
 
 REFUSALS = cases(
-    [({"kyma_serial": 1, "kyma_soak": "soon"}, "kyma_soak")],
     [
+        ({"kyma_serial": 1, "kyma_ring_soak": "soon"}, "kyma_ring_soak"),
+        ({"kyma_soak": "2h"}, "Rename it to kyma_ring_soak"),
+    ],
+    [
+        ({"kyma_ring_approval": ["rest"]}, "did you mean kyma_ring_approve?"),
+        ({"kyma_approve": ["rest"]}, "Rename it to kyma_ring_approve"),
         ({"kyma_serial": 1, "kyma_plan_out": "plan.zip", "kyma_components": ["a"]}, "kyma_serial"),
         ({"kyma_ring_check": "no-such-check"}, "kyma_ring_check"),
         ({"kyma_rings": ["canary"]}, "kyma_rings"),
@@ -273,12 +278,70 @@ def test_bad_variables_are_refused_before_any_plan(
     assert not played.calls
 
 
-def test_rings_in_the_inventory_are_refused(fleet: PlayedRings) -> None:
-    rings = {"canary": {"c1": {"plan": [to_deploy()]}}}
-    played = fleet.roll_out(rings, hosts={"c1": "kyma_rings=canary"}, kyma_rings=None)
+@pytest.mark.parametrize(
+    ("variable", "words", "serial"),
+    cases(
+        [
+            ('kyma_rings=\'["c", "r"]\'', """-e '{"kyma_rings": ["c", "r"]}'""", {"kyma_serial": 1}),
+            ("kyma_ring_approve=rest", "kyma_ring_approve is set", {}),
+        ],
+        [
+            ("kyma_ring_soak=2h", "-e kyma_rings=none", {"kyma_serial": 1}),
+            ("kyma_soak=2h", "Rename it to kyma_ring_soak", {}),
+            ("kyma_rings=none", "kyma_rings is set", {}),
+        ],
+    ),
+)
+def test_rings_and_their_options_are_refused_where_the_call_gives_no_rings(
+    fleet: PlayedRings, variable: str, words: str, serial: dict[str, int]
+) -> None:
+    rings = {"canary": {"c1": {"plan": [to_deploy()]}}, "rest": {"r1": {"plan": [to_deploy()]}}}
+    hosts = dict.fromkeys(("c1", "r1"), variable)
+    played = fleet.roll_out(rings, hosts=hosts, kyma_rings=None, **serial)
     assert played.status == 2
-    assert "set them with -e" in played.text
+    assert words in played.text
     assert not played.calls
+    # Ansible begins no further batch.
+    assert {host for host, counts in played.recap.items() if counts["failed"]} >= {"c1"}
+
+
+def test_a_call_says_that_it_deploys_without_rings(fleet: PlayedRings) -> None:
+    rings = {"canary": {"c1": deployable("run-c1")}, "rest": {"r1": deployable("run-r1")}}
+    hosts = {"c1": "kyma_ring_soak=2h kyma_ring_minimum=1 kyma_ring_approve=''", "r1": "kyma_ring_check=a"}
+    played = fleet.roll_out(rings, hosts=hosts, kyma_rings="none").succeeded()
+    assert sorted(deployed(played)) == ["c1", "r1"]
+    assert [args.get("rollout") for args in played.of("run") if args["state"] == "started"] == [None, None]
+
+
+def test_empty_options_of_rings_need_no_rings(fleet: PlayedRings) -> None:
+    empty = {"kyma_ring_soak": "", "kyma_ring_approve": [], "kyma_ring_minimum": 1, "kyma_ring_check": ""}
+    fleet.roll_out({"all": {"c1": deployable("run-c1")}}, kyma_rings="", **empty).succeeded()
+
+
+def test_a_first_ring_without_hosts_is_refused(fleet: PlayedRings) -> None:
+    rings: dict[str, Any] = {"canary": {}, "rest": {"r1": {"plan": [to_deploy()]}}}
+    played = fleet.roll_out(rings)
+    assert played.status == 2, played.text
+    assert "kyma_rings begins with canary, a group without hosts" in played.text
+    assert not played.calls
+
+
+def test_a_run_names_the_ring_whose_gate_let_it_begin(fleet: PlayedRings, tmp_path: Path) -> None:
+    release = str(tmp_path / "release")
+    way = planned(release, release, previous="2.10", version="2.11", release_digest=OLD_DIGEST, unhealthy=[])
+    to_hop = {**way, "changed": True, "rollout": rollout_facts()}
+    answers = deployable("run-c1")
+    hops = {
+        **answers,
+        "run finished": answers["run finished"] * 2,
+        "plan": [to_hop, to_hop, to_hop, to_deploy()],
+        "run started": [OUTDATED, begun("run-c1"), begun("run-c2")],
+    }
+    rings = {"canary": {"c1": hops}, "rest": {"r1": {"plan": [to_deploy()]}}}
+    played = fleet.roll_out(rings, kyma_hops="auto").succeeded()
+    begins = [args["rollout"] for args in played.of("run") if args["state"] == "started"]
+    # Also those of a plan that was made again, and of a hop.
+    assert begins == [{"ring": "canary", "release_digest": DIGEST}] * 3
 
 
 def test_with_numbers_a_run_that_does_not_begin_fails_only_its_cluster(fleet: PlayedRings) -> None:

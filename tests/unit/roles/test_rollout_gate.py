@@ -16,7 +16,7 @@ from tests.support.extent import IS_FULL
 from tests.support.played_rings import DIGEST, NOW, OLD_DIGEST, PlayedRings, deployable, done, to_deploy
 from tests.support.played_role import Played
 
-GATE = {"rings": ["rest"], "hosts": ["r1"], "version": "2.12", "release_digest": DIGEST, "at": NOW}
+GATE = {"hosts": {"r1": "rest"}, "version": "2.12", "release_digest": DIGEST, "at": NOW}
 
 
 @pytest.fixture
@@ -43,15 +43,15 @@ def test_a_gate_names_the_clusters_that_may_be_deployed_and_writes_nothing(fleet
         "rest": {"r1": {"plan": [late]}, "r2": {"plan": [to_deploy()]}},
     }
     played = decide(fleet, rings).succeeded()
-    assert passed_on(played) == {**GATE, "hosts": ["r1", "r2"]}
+    assert passed_on(played) == {**GATE, "hosts": {"r1": "rest", "r2": "rest"}}
     assert {module for module, _args, _host in played.calls} == {"plan"}
 
 
 def test_a_gate_fails_while_no_cluster_may_be_deployed_and_says_until_when(fleet: PlayedRings) -> None:
     rings = {"canary": {"c1": {"plan": [done(since=NOW)]}}, "rest": {"r1": {"plan": [to_deploy()]}}}
-    played = decide(fleet, rings, kyma_soak="100000d")
+    played = decide(fleet, rings, kyma_ring_soak="100000d")
     assert played.status == 2
-    assert passed_on(played)["hosts"] == []
+    assert passed_on(played)["hosts"] == {}
     assert "no cluster may be deployed now: canary is open" in played.text
     assert "Run this again from 2300-09-1" in played.text
 
@@ -60,7 +60,7 @@ if IS_FULL:
 
     def test_a_gate_is_open_for_a_rollout_that_is_complete(fleet: PlayedRings) -> None:
         played = decide(fleet, {"canary": {"c1": {"plan": [done()]}}}).succeeded()
-        assert passed_on(played) == {**GATE, "rings": [], "hosts": []}
+        assert passed_on(played) == {**GATE, "hosts": {}}
 
 
 def test_with_a_limit_it_decides_about_that_ring(fleet: PlayedRings) -> None:
@@ -89,6 +89,8 @@ def test_a_sliced_job_deploys_to_what_the_gate_names_and_records_what_is_done(
     assert played.status == 2
     ended = {host: args["state"] for module, args, host in played.calls if module == "run"}
     assert ended == {"r1": "finished", "r3": "noted"}
+    (begins,) = [args["rollout"] for args in played.of("run") if args["state"] == "started"]
+    assert begins == {"ring": "rest", "release_digest": DIGEST}
     assert "the gate (kyma_gate) does not let r2 begin: it only names r1" in played.text
 
 

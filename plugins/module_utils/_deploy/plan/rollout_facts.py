@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -31,12 +32,17 @@ def rollout_facts(cluster: Cluster, plan: Plan, release_digest: str) -> dict[str
         "release_digest": release_digest,
         "installed_digest": installation.release_digest,
         "since": installation.release_since,
+        "begun": _begun(installation.rollout),
         "run": _last_run(cluster, installation.last_run),
         "now": cluster.server_time(),
         "healthy_since": plan.health.since,
         "approvals": [one.as_result() for one in approvals],
         "approvals_problem": problem,
     }
+
+
+def _begun(rollout: Mapping[str, str]) -> dict[str, str]:
+    return {"ring": rollout.get("ring", ""), "release_digest": rollout.get("releaseDigest", "")}
 
 
 def _last_run(cluster: Cluster, name: str) -> dict[str, str]:

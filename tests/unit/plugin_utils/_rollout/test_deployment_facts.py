@@ -17,10 +17,11 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.facts impo
     facts_after,
     facts_later,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.model import ClusterFacts
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.model import ClusterFacts, GatedRun
 
 NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 DIGEST = "ab" * 32
+GATE = GatedRun("canary", DIGEST)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +44,8 @@ DIGEST = "ab" * 32
 def test_the_last_result_decides_what_a_cluster_means_for_its_ring(
     state: str, run: str, standing: Standing
 ) -> None:
-    facts = facts_after(ClusterFacts("c1", state, "why"), run, DIGEST, NOW)
+    facts = facts_after(ClusterFacts("c1", state, "why"), run, GATE, NOW)
+    assert facts.gated_run == (GATE if run else GatedRun())
     assessment = assess(facts, DIGEST, soak=60, now=NOW)
     assert assessment.standing is standing
     if standing is Standing.SOAKING:
@@ -52,7 +54,7 @@ def test_the_last_result_decides_what_a_cluster_means_for_its_ring(
 
 
 def test_unchanged_components_stay_unhealthy() -> None:
-    facts = facts_after(ClusterFacts("c1", "succeeded", unhealthy=("no pod",)), "run-1", DIGEST, NOW)
+    facts = facts_after(ClusterFacts("c1", "succeeded", unhealthy=("no pod",)), "run-1", GATE, NOW)
     assert assess(facts, DIGEST, soak=0, now=NOW).standing is Standing.UNHEALTHY
 
 

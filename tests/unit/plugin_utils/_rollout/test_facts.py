@@ -16,6 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.gate impor
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.model import (
     ApprovalFacts,
     ClusterFacts,
+    GatedRun,
     RingOptions,
     RunFacts,
 )
@@ -27,6 +28,7 @@ ROLLOUT = {
     "installed_digest": DIGEST,
     "since": "2026-11-27T10:00:00Z",
     "run": {"name": "run-1", "state": "succeeded", "release_digest": DIGEST},
+    "begun": {"ring": "rest", "release_digest": DIGEST},
     "now": "2026-11-27T12:00:00Z",
     "healthy_since": "2026-11-27T11:00:00+00:00",
     "approvals": [
@@ -56,6 +58,7 @@ def test_a_plan_without_work() -> None:
         healthy_since=datetime(2026, 11, 27, 11, tzinfo=UTC),
         unhealthy=(),
         run=RunFacts("run-1", "succeeded", DIGEST),
+        gated_run=GatedRun("rest", DIGEST),
         approvals=(
             ApprovalFacts("rest", DIGEST, ("c1",), datetime(2026, 11, 28, tzinfo=UTC)),
             ApprovalFacts("rest", DIGEST),

@@ -9,17 +9,18 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.fleet_variables import (
     OTHERS,
+    refusal_without_rings,
     refuse_variables,
 )
 
-RINGS = {"rings": "kyma_rings", "soak": "kyma_soak"}
+RINGS = {"rings": "kyma_rings", "ring_soak": "kyma_ring_soak"}
 
 
 def test_variables_of_rings_must_be_the_same_for_all_hosts() -> None:
-    hosts = {"c1": {"kyma_soak": "30m"}, "c2": {"kyma_soak": "30m"}, "r1": {}}
-    with pytest.raises(LifecycleError, match=r"soak \(kyma_soak\) is '30m' for c1 and None for r1"):
+    hosts = {"c1": {"kyma_ring_soak": "30m"}, "c2": {"kyma_ring_soak": "30m"}, "r1": {}}
+    with pytest.raises(LifecycleError, match=r"ring_soak \(kyma_ring_soak\) is '30m' for c1 and None for r1"):
         refuse_variables(hosts, RINGS)
-    refuse_variables({**hosts, "r1": {"kyma_soak": "30m"}}, RINGS)
+    refuse_variables({**hosts, "r1": {"kyma_ring_soak": "30m"}}, RINGS)
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -30,7 +31,62 @@ def test_other_ways_to_deploy_are_refused(name: str) -> None:
 
 
 def test_all_problems_are_reported_together() -> None:
-    hosts = {"c1": {"kyma_serial": 1, "kyma_soak": "1h"}, "r1": {"kyma_plan": "plan.zip"}}
+    hosts = {"c1": {"kyma_serial": 1, "kyma_ring_soak": "1h"}, "r1": {"kyma_plan": "plan.zip"}}
     with pytest.raises(LifecycleError) as refused:
         refuse_variables(hosts, RINGS)
     assert len(str(refused.value).splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("kyma_soak", "kyma_soak is no variable of rings. Rename it to kyma_ring_soak"),
+        ("kyma_approve", "kyma_approve is no variable of rings. Rename it to kyma_ring_approve"),
+        ("kyma_ring_sok", "kyma_ring_sok is no variable of rings: did you mean kyma_ring_soak?"),
+        ("kyma_ring_xyzxyzxyzxyzxyz", "they are kyma_ring_soak, kyma_rings"),
+    ],
+)
+def test_a_misspelt_variable_of_rings_is_refused_with_the_nearest_name(name: str, line: str) -> None:
+    with pytest.raises(LifecycleError) as refused:
+        refuse_variables({"c1": {}, "r1": {name: "2h", "kyma_ring": "rest"}}, RINGS)
+    assert line in str(refused.value)
+
+
+def refusal(variables: dict[str, object], rings: object = None, given: object = None) -> str:
+    return refusal_without_rings(variables, rings, lambda: given)
+
+
+@pytest.mark.parametrize(
+    "variables", [{}, {"kyma_ring_approve": ""}, {"kyma_ring_soak": "", "kyma_ring": "a"}]
+)
+def test_a_deployment_without_any_option_of_rings_begins(variables: dict[str, object]) -> None:
+    assert refusal(variables) == ""
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [{"kyma_ring_soak": "2h"}, {"kyma_ring_minimum": "50%"}, {"kyma_ring_aprove": ["rest"]}],
+)
+@pytest.mark.parametrize("given", [None, "", []])
+def test_a_deployment_with_options_of_rings_and_without_rings_is_refused_with_the_way_out(
+    variables: dict[str, object], given: object
+) -> None:
+    message = refusal(variables, given=given)
+    assert f"nothing has begun here: {next(iter(variables))} is set, and this call" in message
+    assert message.splitlines()[1:] == [
+        """  -e '{"kyma_rings": ["canary", "rest"]}'""",
+        "To deploy without rings instead, say so:",
+        "  -e kyma_rings=none",
+    ]
+    assert refusal(variables, given="none") == ""
+
+
+def test_rings_that_are_not_given_by_the_call_are_named_in_the_way_out() -> None:
+    message = refusal({"kyma_ring_soak": "2h"}, ["first", "later"])
+    assert "kyma_rings, kyma_ring_soak are set" in message
+    assert """-e '{"kyma_rings": ["first", "later"]}'""" in message
+    assert "kyma_rings is set" in refusal({}, "none")
+
+
+def test_a_renamed_variable_is_refused_in_any_deployment() -> None:
+    assert "Rename it to kyma_ring_soak" in refusal({"kyma_soak": "2h"}, given="none")

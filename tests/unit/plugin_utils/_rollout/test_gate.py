@@ -36,6 +36,7 @@ from tests.support.rollout_facts import (
     done,
     ended,
     held,
+    let_in,
     pending,
     refused,
     unhealthy,
@@ -373,9 +374,26 @@ class TestStop:
 
 
 class TestBegun:
-    """A ring that has begun goes on while a cluster that was added before it is under way."""
+    """A ring that has begun goes on while a cluster that was added before it is under way.
 
-    BEGUN = (done("r1"), ended("r1"), ended("r1", "running"), pending("r1", installed_digest=DIGEST))
+    Only a run that its gate let begin has begun it.
+    """
+
+    BEGUN = (
+        let_in(done("r1")),
+        let_in(ended("r1")),
+        let_in(ended("r1", "running")),
+        let_in(pending("r1", installed_digest=DIGEST)),
+        # Its last run was one by hand, of another release.
+        let_in(pending("r1", run=RunFacts("run-0", "failed", OTHER_DIGEST))),
+    )
+    BY_OTHERS = (
+        done("r1"),
+        ended("r1"),
+        ended("r1", "running"),
+        let_in(done("r1"), "canary"),
+        let_in(done("r1"), digest=OTHER_DIGEST),
+    )
 
     @pytest.mark.parametrize("begun", BEGUN)
     @pytest.mark.parametrize("added", [pending("c2"), done("c2", 60), ended("c2", "running")])
@@ -388,6 +406,20 @@ class TestBegun:
         assert "r2" in rollout.deploy
         assert ("c2" in rollout.deploy) == (added == pending("c2"))
 
+    @pytest.mark.parametrize("by_others", BY_OTHERS)
+    @pytest.mark.parametrize("added", [pending("c2"), done("c2", 60), ended("c2", "running")])
+    def test_a_deployment_by_hand_or_in_another_ring_begins_no_ring(
+        self, by_others: ClusterFacts, added: ClusterFacts
+    ) -> None:
+        fleet = {"canary": [done("c1"), added], "early": [pending("e1")], "rest": [by_others, pending("r2")]}
+        options = {"canary": {"soak": 3600}, "rest": {"max_failures": 1}}
+        assert not {"e1", "r1", "r2"} & {*decided(fleet, options).deploy}
+
+    def test_a_ring_has_begun_also_if_the_cluster_that_says_so_was_moved(self) -> None:
+        moved = let_in(done("c2"))
+        fleet = {"canary": [done("c1"), moved, pending("c3")], "rest": [pending("r2")]}
+        assert decided(fleet).deploy == ("c3", "r2")
+
     def test_a_ring_that_has_not_begun_waits_for_it_with_its_soak(self) -> None:
         rest = [pending("r1"), unrecorded("r2"), pending("r3", run=RunFacts("run-0", "failed", OTHER_DIGEST))]
         for added in (pending("c2"), done("c2", 60)):
@@ -396,12 +428,12 @@ class TestBegun:
 
     @pytest.mark.parametrize("broken", [ended("c2"), unhealthy("c2")])
     def test_a_ring_that_has_begun_waits_for_a_cluster_that_broke(self, broken: ClusterFacts) -> None:
-        rollout = decided({"canary": [done("c1"), broken], "rest": [done("r1"), pending("r2")]})
+        rollout = decided({"canary": [done("c1"), broken], "rest": [let_in(done("r1")), pending("r2")]})
         assert "r2" not in rollout.deploy
         assert states(rollout) == ["stopped", "waiting"]
 
     def test_a_ring_that_has_begun_does_not_wait_for_a_refused_plan(self) -> None:
-        fleet = {"canary": [done("c1"), refused("c2")], "rest": [done("r1"), pending("r2")]}
+        fleet = {"canary": [done("c1"), refused("c2")], "rest": [let_in(done("r1")), pending("r2")]}
         rollout = decided(fleet)
         assert (rollout.deploy, rollout.failed) == (("r2",), True)
 
@@ -425,22 +457,22 @@ class TestBegun:
         assert rollout.next_at == NOW + timedelta(seconds=3540)
 
     def test_a_percentage_counts_without_added_clusters(self) -> None:
-        fleet = {"canary": [done("c1"), pending("c2")], "rest": [done("r1"), pending("r2")]}
+        fleet = {"canary": [done("c1"), pending("c2")], "rest": [let_in(done("r1")), pending("r2")]}
         options = {"canary": {"minimum": Minimum(100, is_percentage=True)}}
         assert decided(fleet, options).deploy == ("c2", "r2")
 
     def test_without_a_cluster_that_is_done_no_ring_goes_on(self) -> None:
-        fleet = {"canary": [held("c1"), pending("c2")], "rest": [done("r1"), pending("r2")]}
+        fleet = {"canary": [held("c1"), pending("c2")], "rest": [let_in(done("r1")), pending("r2")]}
         assert decided(fleet).deploy == ("c2",)
 
     def test_a_number_as_minimum_counts_with_added_clusters(self) -> None:
-        fleet = {"canary": [done("c1"), pending("c2")], "rest": [done("r1"), pending("r2")]}
+        fleet = {"canary": [done("c1"), pending("c2")], "rest": [let_in(done("r1")), pending("r2")]}
         rollout = decided(fleet, {"canary": {"minimum": Minimum(2)}})
         assert rollout.deploy == ("c2",)
         assert rollout.rings[1].reasons == ("canary: 1 of 2 clusters done, minimum 2",)
 
     def test_no_moment_is_named_at_which_too_few_clusters_have_soaked(self) -> None:
-        fleet = {"canary": [done("c1", 60), held("c2")], "rest": [done("r1"), pending("r2")]}
+        fleet = {"canary": [done("c1", 60), held("c2")], "rest": [let_in(done("r1")), pending("r2")]}
         options = {"canary": {"soak": 3600, "minimum": Minimum(2)}}
         assert decided(fleet, options).rings[1].opens_at is None
         options = {"canary": {"soak": 3600, "minimum": Minimum(50, is_percentage=True)}}
@@ -566,11 +598,29 @@ class TestTime:
         rollout = decided(self.FLEET, self.OPTIONS)
         assert (rollout.deploy, rollout.next_at) == ((), NOW + timedelta(hours=1))
         assert ring_of(rollout, "rest").reasons == (
-            "not before 2026-11-27T13:00:00Z, by ring_not_before (kyma_ring_not_before)",
+            "not before 2026-11-27T13:00:00Z by the clock of 1 cluster (r1); see ring_not_before"
+            " (kyma_ring_not_before)",
         )
 
-    def test_a_ring_starts_at_its_time(self) -> None:
-        assert decided(self.FLEET, self.OPTIONS, now=NOW + timedelta(hours=1)).deploy == ("r1",)
+    @pytest.mark.parametrize("minutes", [-600, 0, 600])
+    def test_a_ring_starts_at_its_time_by_the_clock_of_its_clusters(self, minutes: int) -> None:
+        start, ours = NOW + timedelta(hours=1), NOW + timedelta(minutes=minutes)
+        for clock, may in ((start, True), (start - timedelta(seconds=1), False)):
+            rollout = decided({**self.FLEET, "rest": [pending("r1", now=clock)]}, self.OPTIONS, now=ours)
+            assert (rollout.deploy, rollout.next_at) == (
+                (("r1",), None) if may else ((), ours + timedelta(seconds=1))
+            )
+
+    def test_the_slowest_clock_of_those_that_are_to_be_deployed_counts(self) -> None:
+        slow, fast = NOW - timedelta(minutes=10), NOW + timedelta(hours=2)
+        rest = [done("r1", now=slow), pending("r2", now=NOW), pending("r3", now=fast)]
+        rollout = decided({"canary": [done("c1")], "rest": rest}, self.OPTIONS)
+        assert (rollout.deploy, rollout.next_at) == ((), NOW + timedelta(hours=1))
+        assert "by the clock of 1 cluster (r2)" in ring_of(rollout, "rest").reasons[0]
+
+    def test_a_cluster_without_a_clock_does_not_start_and_has_no_moment(self) -> None:
+        rollout = decided({**self.FLEET, "rest": [pending("r1", now=None)]}, self.OPTIONS)
+        assert (rollout.deploy, rollout.next_at) == ((), None)
 
     def test_the_later_of_two_times_counts(self) -> None:
         fleet = {"canary": [done("c1", 60)], "rest": [pending("r1")]}
@@ -589,7 +639,7 @@ class TestTime:
         # What has to be deployed in the first ring is no question of time for the last.
         assert [ring.opens_at for ring in rollout.rings] == [NOW + timedelta(hours=2), None, None]
         assert rollout.next_at == NOW + timedelta(hours=2)
-        fleet = {"a": [done("a1"), pending("a2")], "c": [done("c1"), pending("c2")]}
+        fleet = {"a": [done("a1"), pending("a2")], "c": [let_in(done("c1"), "c"), pending("c2")]}
         rollout = decided(fleet, options)
         assert [ring.opens_at for ring in rollout.rings] == [
             NOW + timedelta(hours=2),

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Whatever happens to a fleet between calls: no ring starts too early, and in the end all of it is done.
 
-The rules are written here a second time, about the clusters of a fleet in memory and not about facts.
+The rules are written here a second time, about the clusters of a fleet in memory and not about facts. The
+fleet remembers which rings a gate has opened: people also deploy by hand, and add and move clusters.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.model impo
     ApprovalFacts,
     CheckVerdict,
     ClusterFacts,
+    GatedRun,
     Minimum,
     RingOptions,
     Rollout,
@@ -31,7 +33,10 @@ MOST_CALLS = 20
 """Calls after which a fleet without faults is done: each ring is deployed, soaks, and is approved."""
 SOAKS = (0, 600, 3600)
 OUTCOMES = (*["succeeded"] * 12, "failed", "lost", "running", "unreachable")
-EVENTS = ("hold", "away", "block", "break", "drift", "add", "end", "by_hand", *["time"] * 4, *["repair"] * 4)
+BY_HAND = ("by_hand", "by_hand", "join", "move")
+EVENTS = ("hold", "away", "block", "break", "drift", "add", "end", *BY_HAND, *["time"] * 4, *["repair"] * 4)
+HOTFIX = "f" * 64
+"""The digest of another release, which some clusters get by hand."""
 
 
 @dataclass
@@ -44,6 +49,7 @@ class FleetCluster:
     since: datetime | None = None
     healthy_since: datetime | None = None
     run: RunFacts = field(default_factory=RunFacts)
+    gated_run: GatedRun = field(default_factory=GatedRun)
     is_held: bool = False
     is_away: bool = False
     is_blocked: bool = False
@@ -73,6 +79,7 @@ class FleetCluster:
             healthy_since=self.healthy_since,
             unhealthy=("Deployment a/b: 0 of 1",) if self.is_broken else (),
             run=self.run,
+            gated_run=self.gated_run,
             approvals=tuple(self.approvals),
         )
 
@@ -90,6 +97,7 @@ class Fleet:
         self.names = ["canary", "early", "rest"][: random.randint(1, 3)]
         self.rings: dict[str, list[FleetCluster]] = {name: [] for name in self.names}
         self.size = 0
+        self.opened: set[str] = set()
         for name in self.names:
             for _number in range(random.randint(0 if name == "early" else 1, 4)):
                 self.add(name)
@@ -108,10 +116,19 @@ class Fleet:
             check="gate.sh" if chance.random() < 0.2 else "",
         )
 
-    def add(self, ring: str) -> None:
+    def add(self, ring: str) -> FleetCluster:
         self.size += 1
         offset = timedelta(seconds=self.random.choice([-600, 0, 600]))
-        self.rings[ring].append(FleetCluster(f"{ring}{self.size}", offset))
+        added = FleetCluster(f"{ring}{self.size}", offset)
+        self.rings[ring].append(added)
+        return added
+
+    def move(self, one: FleetCluster) -> None:
+        """Move a cluster into another group; the first ring keeps one."""
+        ring = next(name for name in self.names if one in self.rings[name])
+        if ring != self.names[0] or len(self.rings[ring]) > 1:
+            self.rings[ring].remove(one)
+            self.rings[self.random.choice(self.names)].append(one)
 
     @property
     def clusters(self) -> list[FleetCluster]:
@@ -146,6 +163,11 @@ class Fleet:
             one.has_drifted = True
         elif kind == "add":
             self.add(self.random.choice(self.names))
+        elif kind == "join":
+            # It got the release somewhere else.
+            self.ends(self.add(self.random.choice(self.names)), "succeeded")
+        elif kind == "move":
+            self.move(one)
         elif kind == "time":
             self.now += timedelta(seconds=self.random.choice([60, 600, 3600]))
         elif kind == "repair":
@@ -154,26 +176,30 @@ class Fleet:
             self.breaks(one, is_broken=not one.is_broken)
         elif kind == "end" and one.run.state == "running":
             self.ends(one, self.random.choice(["succeeded", "failed", "lost"]))
-        elif kind == "by_hand" and one.run.state != "running" and self.random.random() < 0.3:
-            self.ends(one, self.random.choice(["succeeded", "failed"]))
+        elif kind == "by_hand" and one.run.state != "running":
+            digest = self.random.choice([DIGEST, DIGEST, HOTFIX])
+            self.ends(one, self.random.choice(["succeeded", "failed"]), digest)
 
     def breaks(self, one: FleetCluster, *, is_broken: bool) -> None:
         one.is_broken = is_broken
         one.healthy_since = self.now + one.offset
 
-    def ends(self, one: FleetCluster, state: str) -> None:
-        one.run = RunFacts("run", state, DIGEST)
+    def ends(self, one: FleetCluster, state: str, digest: str = DIGEST) -> None:
+        one.run = RunFacts("run", state, digest)
         if state == "succeeded":
-            one.since = one.since if one.installed == DIGEST else self.now + one.offset
-            one.installed, one.has_drifted, one.is_broken = DIGEST, False, False
-        elif one.installed != DIGEST:
+            one.since = one.since if one.installed == digest else self.now + one.offset
+            one.installed, one.has_drifted, one.is_broken = digest, False, False
+        elif one.installed != digest:
             one.installed = ""
 
     def deploy(self, rollout: Rollout, outcomes: tuple[str, ...] = ("succeeded",)) -> None:
         by_name = {one.name: one for one in self.clusters}
+        rings = {one.name: ring for ring in self.names for one in self.rings[ring]}
         for name in rollout.deploy:
             one, state = by_name[name], self.random.choice(outcomes)
             one.is_away = state == "unreachable"
+            one.gated_run = GatedRun(rings[name], DIGEST)
+            self.opened.add(rings[name])
             self.ends(one, "lost" if one.is_away else state)
 
     def approve(self, rollout: Rollout) -> None:
@@ -239,12 +265,13 @@ class Fleet:
             chosen = [one for one in self.rings[ring] if one.name in deploy]
             if not chosen:
                 continue
-            begun = any(one.has_begun and not one.is_away for one in self.rings[ring])
+            begun = ring in self.opened
             for earlier in self.names[:number]:
                 if self.rings[earlier] and not self.is_satisfied(earlier, begun=begun):
                     yield f"{ring} is deployed, and {earlier} is not done"
             options = self.options[ring]
-            if options.not_before and self.now < options.not_before:
+            start = options.not_before
+            if start and any(self.now + one.offset < start for one in chosen):
                 yield f"{ring} is deployed too early"
             if self.failed(ring, with_refused=False) > options.max_failures and any(
                 not one.has_begun for one in chosen

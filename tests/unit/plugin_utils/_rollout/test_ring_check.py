@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._redaction import remember_secret
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.model import (
     CheckVerdict,
     Rollout,
@@ -63,6 +65,15 @@ def test_the_exit_status_decides_and_the_first_line_is_shown(
     assert ask_check(check(script), QUESTION) == verdict
 
 
+def test_the_line_of_a_check_shows_no_secret(check: Callable[[str], str]) -> None:
+    remember_secret("a-token-of-this-process")
+    said = "echo a-token-of-this-process is refused by https://jane:hunter2@alerts.example.com; exit 2"
+    line = ask_check(check(said), QUESTION).line
+    assert "a-token-of-this-process" not in line
+    assert "hunter2" not in line
+    assert "is refused by" in line
+
+
 def test_a_check_gets_the_question_and_the_environment_of_ansible(
     check: Callable[[str], str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -95,6 +106,7 @@ class Answering(BaseHTTPRequestHandler):
     """Answers each request with the status that its path names."""
 
     questions: list[Any]
+    logins: list[str | None]
     is_silent: threading.Event
 
     def do_GET(self) -> None:
@@ -103,6 +115,7 @@ class Answering(BaseHTTPRequestHandler):
         self.end_headers()
 
     def do_POST(self) -> None:
+        self.logins.append(self.headers.get("Authorization"))
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.questions.append(json.loads(body))
         if self.path == "/silent":
@@ -122,7 +135,7 @@ class Answering(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[tuple[str, type[Answering]]]:
     """The address of a server with its handler."""
-    handler = type("Own", (Answering,), {"questions": [], "is_silent": threading.Event()})
+    handler = type("Own", (Answering,), {"questions": [], "logins": [], "is_silent": threading.Event()})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as http:
         thread = threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True)
         thread.start()
@@ -148,8 +161,23 @@ def test_the_status_of_a_url_decides(server: tuple[str, type[Answering]], status
     url, handler = server
     verdict = ask_check(f"{url}/{status}", QUESTION)
     assert verdict.state == state
-    assert verdict.line in ("as it says", f"HTTP status {status}")
+    if status != 302:
+        assert verdict.line in ("as it says", f"HTTP status {status}")
     assert handler.questions == [QUESTION]
+
+
+def test_a_redirect_is_not_followed_and_named(server: tuple[str, type[Answering]]) -> None:
+    verdict = ask_check(f"{server[0]}/302", QUESTION)
+    assert verdict.line == (
+        f"it redirects to {server[0]}/200 (HTTP status 302), which is not followed: set ring_check"
+        " (kyma_ring_check) to the URL that answers"
+    )
+
+
+def test_the_login_of_a_url_is_sent_at_once(server: tuple[str, type[Answering]]) -> None:
+    url, handler = server
+    ask_check(f"{url.replace('//', '//jane:hunter2@')}/200", QUESTION)
+    assert handler.logins == [f"Basic {base64.b64encode(b'jane:hunter2').decode()}"]
 
 
 @pytest.mark.parametrize("path", ["silent", "slow"])

@@ -42,13 +42,13 @@ def test_rings_without_options_have_the_defaults() -> None:
 
 
 def test_one_value_is_for_all_rings() -> None:
-    assert [ring.soak for ring in read(soak="30m")] == [1800, 1800]
+    assert [ring.soak for ring in read(ring_soak="30m")] == [1800, 1800]
     assert [ring.max_failures for ring in read(ring_max_failures="2")] == [2, 2]
 
 
 def test_a_dictionary_has_a_value_for_some_rings() -> None:
     rings = read(
-        soak={"canary": "2h"},
+        ring_soak={"canary": "2h"},
         ring_minimum={"rest": "50%", "canary": 1},
         ring_max_failures={"rest": 1},
         ring_approve=["rest"],
@@ -66,7 +66,14 @@ def test_a_dictionary_has_a_value_for_some_rings() -> None:
 
 @pytest.mark.parametrize("empty", [None, "", {}])
 def test_an_empty_value_is_the_default(empty: object) -> None:
-    options = ("soak", "ring_minimum", "ring_max_failures", "ring_parallel", "ring_not_before", "ring_check")
+    options = (
+        "ring_soak",
+        "ring_minimum",
+        "ring_max_failures",
+        "ring_parallel",
+        "ring_not_before",
+        "ring_check",
+    )
     assert read(ring_approve=empty, **dict.fromkeys(options, empty)) == read()
 
 
@@ -120,9 +127,9 @@ def test_times_are_read_also_as_yaml_has_them(value: object) -> None:
 
 @pytest.mark.parametrize("value", ["soon", "-5", -5, "1 h", True, [5]])
 def test_a_bad_duration_is_refused_with_its_ring(value: object) -> None:
-    assert problems(soak={"canary": value}) == [
-        f"kyma_soak is {value!r} for the ring canary, and must be a number of seconds, or a duration such as"
-        " 90s, 30m, 2h or 1d"
+    assert problems(ring_soak={"canary": value}) == [
+        f"kyma_ring_soak is {value!r} for the ring canary, and must be a number of seconds, or a duration"
+        " such as 90s, 30m, 2h or 1d"
     ]
 
 
@@ -167,7 +174,7 @@ def test_a_minimum_that_a_ring_can_t_reach_is_refused() -> None:
 
 @pytest.mark.parametrize(
     "option",
-    ["soak", "ring_minimum", "ring_max_failures", "ring_parallel", "ring_not_before", "ring_check"],
+    ["ring_soak", "ring_minimum", "ring_max_failures", "ring_parallel", "ring_not_before", "ring_check"],
 )
 def test_a_value_for_an_unknown_ring_is_refused(option: str) -> None:
     assert problems(**{option: {"production": 1}}) == [
@@ -219,12 +226,20 @@ def test_no_rings_are_refused(value: object) -> None:
 
 def test_all_problems_are_reported_together() -> None:
     with pytest.raises(BadRings) as caught:
-        read("canary", soak="soon", ring_minimum=0, ring_parallel={"production": 1})
+        read("canary", ring_soak="soon", ring_minimum=0, ring_parallel={"production": 1})
     assert str(caught.value).splitlines() == [
         "the rings can't be used for 4 reasons:",
         "- kyma_rings has no ring for 2 hosts (r1, r2). Add the host to the group of a ring, or leave it out"
         " with --limit",
-        "- kyma_soak is 'soon', and must be a number of seconds, or a duration such as 90s, 30m, 2h or 1d",
+        "- kyma_ring_soak is 'soon', and must be a number of seconds, or a duration such as 90s, 30m, 2h or"
+        " 1d",
         "- kyma_ring_minimum is 0, and must be a whole number from 1, or a percentage from 1% to 100%",
         "- kyma_ring_parallel names production, which is no ring. The rings are canary",
+    ]
+
+
+def test_a_first_ring_without_hosts_is_refused() -> None:
+    assert problems("later", "canary", "rest") == [
+        "kyma_rings begins with later, a group without hosts in the inventory, so the next ring would get the"
+        " release first. Add a host to the group, or leave it out of the rings"
     ]
