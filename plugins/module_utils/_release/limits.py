@@ -26,6 +26,7 @@ class Limits:
         download_seconds: time of a download, with its redirects.
         archive_mb: megabytes of the unpacked files of an archive, and of a private copy of a folder.
         archive_files: how many files and folders these may have.
+        objects: how many objects a release or a manifest may have, and a file documents.
     """
 
     rendered_mb: int = 64
@@ -35,6 +36,7 @@ class Limits:
     download_seconds: int = 600
     archive_mb: int = 1024
     archive_files: int = 50_000
+    objects: int = 20_000
 
     @property
     def rendered(self) -> int:
@@ -72,3 +74,8 @@ def limits_of(params: Mapping[str, Any]) -> Limits:
 def beyond(limit: str, value: float, unit: str = "MB") -> str:
     """What a message says of a limit, and how to raise it."""
     return f"more than {value:g} {unit}. If that is right, raise the limit {limit} of limits (kyma_limits)"
+
+
+def beyond_objects(most: int) -> str:
+    """The same for documents and objects."""
+    return beyond("objects", most, "documents and objects")

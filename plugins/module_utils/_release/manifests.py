@@ -7,21 +7,28 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from .._cluster.cluster import Object, ref_of
 from .._cluster.kinds import is_crd
 from .._cluster.own_objects import own_manifest_problem, own_object_problem
-from .._text import is_plain_line, one_line, shown_value
+from .._text import is_plain_line, one_line, short_list, shown_value
 from .crd_kinds import crd_problem
+from .limits import DEFAULT_LIMITS, beyond_objects
 from .release_error import Problem, ReleaseError, release_error
 from .yaml_documents import Document, read_documents
 
 HOOK_ANNOTATION = "helm.sh/hook"
 MOST_LEVELS = 100
 """The limit of nested mappings and lists: real releases have 35, and Python fails at little more than 250."""
+SERVER_FIELDS = (
+    *("creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields"),
+    *("resourceVersion", "selfLink", "uid"),
+)
+"""Fields of ``metadata`` that only an API server sets. A manifest that was dumped from a cluster has them."""
 
 
 @dataclass
@@ -35,6 +42,8 @@ class ManifestCollection:
         warnings: content that kubectl accepts silently although it is probably a mistake.
         keeps_hooks: whether Helm hooks are treated as other objects, as in manifests without Helm.
         namespace: of objects that name none.
+        most: the limit of documents in a text, and of objects.
+        dumps: files with fields that only a server sets, in their order. They are left out later.
     """
 
     objects: list[Object] = field(default_factory=list)
@@ -43,6 +52,8 @@ class ManifestCollection:
     warnings: list[str] = field(default_factory=list)
     keeps_hooks: bool = False
     namespace: str = ""
+    most: int = DEFAULT_LIMITS.objects
+    dumps: dict[str, None] = field(default_factory=dict)
 
     def add_text(self, text: str, file: str, place: Callable[[int], tuple[str, int]] | None = None) -> None:
         """Add all objects of a text.
@@ -53,11 +64,12 @@ class ManifestCollection:
             place: returns the file and line to name for a line of the text, if the text was rendered.
         """
         try:
-            documents = read_file_documents(text, file)
+            self._add_text(text, file, place)
         except ReleaseError as error:
             self.problems.extend(error.problems)
-            return
-        for document in documents:
+
+    def _add_text(self, text: str, file: str, place: Callable[[int], tuple[str, int]] | None) -> None:
+        for document in read_file_documents(text, file, self.most):
             where = place(document.line) if place else (file, document.line)
             for key, line in document.duplicates:
                 shown, at = place(line) if place else (file, line)
@@ -74,10 +86,14 @@ class ManifestCollection:
             for item in value["items"]:
                 self._add(item, file, line)
             return
+        if len(self.objects) + len(self.hooks) + len(self.problems) >= self.most:
+            raise release_error(f"there are {beyond_objects(self.most)}", file, line)
         reason = object_problem(value) or self._own_problem(value)
         if reason:
             self.problems.append(Problem(reason, file, line))
             return
+        if is_dump(value):
+            self.dumps[file] = None
         hook = () if self.keeps_hooks else hooks_of(value)
         if not hook:
             self.objects.append(value)
@@ -92,13 +108,37 @@ class ManifestCollection:
         return f"{problem}. Remove it from the manifest" if problem else ""
 
 
-def read_file_documents(text: str, file: str) -> list[Document]:
+def read_file_documents(text: str, file: str, most: int = DEFAULT_LIMITS.objects) -> list[Document]:
     """The documents of a text: JSON if ``file`` ends in ``.json``, else YAML.
 
     Raises:
-        ReleaseError: it is neither; with file, line and column.
+        ReleaseError: it is neither, or has more than ``most`` documents; with file, line and column.
     """
-    return _json_document(text, file) if file.endswith(".json") else read_documents(text, file)
+    return _json_document(text, file) if file.endswith(".json") else read_documents(text, file, most=most)
+
+
+def is_dump(obj: Object) -> bool:
+    """Whether an object has content that only an API server writes, as ``kubectl get -o yaml`` prints it.
+
+    Generators write an empty ``status``, and controller-gen one for a CRD.
+    """
+    in_metadata = any(map(obj["metadata"].get, SERVER_FIELDS))
+    return in_metadata or (not is_crd(obj) and _has_content(obj.get("status")))
+
+
+def _has_content(value: Any) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return bool(value) if inner is None else any(map(_has_content, inner))
+
+
+def dump_warnings(files: Sequence[str]) -> list[str]:
+    """One warning for all files with fields of a server; none without files."""
+    if not files:
+        return []
+    return [
+        f"{short_list(files, 10)}: fields that only the API server sets were left out, such as status, uid "
+        "and resourceVersion. These files look like dumps of a cluster: remove such fields"
+    ]
 
 
 def hooks_of(obj: Object) -> tuple[str, ...]:
@@ -134,6 +174,11 @@ def object_problem(value: Any) -> str:
             return f"the {value['kind']}'s metadata.{key} is {shown_value(metadata[key])}, which is no name"
     if not metadata.get("name"):
         return f"the {value['kind']} has no metadata.name"
+    if metadata.get("ownerReferences"):
+        return (
+            f"the {value['kind']} {metadata['name']} has ownerReferences. No owner has these uids in another "
+            "cluster, so its garbage collector would delete the object: remove them"
+        )
     for key in ("annotations", "labels"):
         if not isinstance(metadata.get(key) or {}, dict):
             return f"the {key} of {value['kind']} {metadata['name']} are no mapping"
@@ -194,10 +239,27 @@ def _json_document(text: str, file: str) -> list[Document]:
         if "\\ud" in text.lower():
             # Half of a surrogate pair is no character, and can't be sent.
             json.dumps(value, ensure_ascii=False).encode()
-        return [Document(value, 1)]
+        return [Document(value, 1, tuple(_json_duplicates(text)))]
     except json.JSONDecodeError as error:
         raise ReleaseError([Problem(f"not JSON: {error.msg}", file, error.lineno, error.colno)]) from error
     except RecursionError as error:
         raise release_error("nested too deeply", file) from error
     except ValueError as error:
         raise release_error(f"Kubernetes can't take this: {error}", file) from error
+
+
+def _json_duplicates(text: str) -> Iterator[tuple[str, int]]:
+    """Keys that an object has twice, each with its line, in valid JSON."""
+    keys: list[set[str]] = []
+    line, start = 1, 0
+    for token in re.finditer(r'[{}]|("(?:[^"\\]|\\.)*")(\s*:)?', text):
+        if token[0] == "{":
+            keys.append(set())
+        elif token[0] == "}":
+            keys.pop()
+        elif token[2]:
+            key = json.loads(token[1])
+            if key in keys[-1]:
+                line, start = line + text.count("\n", start, token.start()), token.start()
+                yield key, line
+            keys[-1].add(key)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -66,7 +67,7 @@ class Release:
 
     Attributes:
         version: e.g. ``2.9`` or ``2.9.3``.
-        digest: sha256 over all inputs of the rendering: files, profile, values, tools.
+        digest: sha256 over all inputs of the rendering but the profile: files, values, tools.
         profile: e.g. ``production``, or empty for the release's default.
         default_namespace: for components without a namespace.
         components: prerequisites first, each in the order of the list.
@@ -100,6 +101,7 @@ class ReleaseRequest:
         source: a directory, an archive, or the URL of an archive.
         checksum: ``sha256:<hex>`` of the archive; required for a URL.
         profile: the profile, or empty.
+        is_deployed_profile: whether the profile is that of the cluster, because the user has named none.
         values_files: paths of the user's value files; later ones override earlier ones.
         overrides: ``component.key=value`` strings; later ones override earlier ones, and all override files.
         version: the release's version if the source doesn't contain it.
@@ -111,12 +113,27 @@ class ReleaseRequest:
     source: str
     checksum: str = ""
     profile: str = ""
+    is_deployed_profile: bool = False
     values_files: tuple[str, ...] = ()
     overrides: tuple[str, ...] = ()
     version: str = ""
     component_list: str = ""
     helm_binary: str = "helm"
     limits: Limits = DEFAULT_LIMITS
+
+
+NO_PROFILE = "none"
+"""The value of the option ``profile`` for no profile: an empty one means the deployed profile."""
+
+
+def rendering_digest(fingerprint: str, profile: str) -> str:
+    """sha256 over all inputs of the rendering of a release.
+
+    Args:
+        fingerprint: the digest of all of them but the profile.
+        profile: that the release is rendered for, or empty.
+    """
+    return hashlib.sha256(f"{fingerprint} {profile}".encode()).hexdigest()
 
 
 FOUNDATION = "foundation"

@@ -46,6 +46,7 @@ class ReleaseError(LifecycleError):
         heading: the line above several problems.
     """
 
+    state = "refused"
     heading = "the release can't be used for {count} reasons:"
 
     def __init__(self, problems: Iterable[Problem]) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from .limits import DEFAULT_LIMITS, beyond_objects
 from .python_loader import python_loader
 from .release_error import ReleaseError, release_error
 
@@ -53,6 +55,7 @@ def read_documents(
     *,
     scalar: Callable[[str], Any] | None = None,
     mapping: Callable[[], dict[str, Any]] = dict,
+    most: int = DEFAULT_LIMITS.objects,
 ) -> list[Document]:
     """The documents of a text, without empty ones.
 
@@ -61,15 +64,18 @@ def read_documents(
         file: its name in messages.
         scalar: converts a plain scalar; by default :func:`kubernetes_scalar`.
         mapping: creates an empty mapping; a :class:`LocatedMapping` gets its line.
+        most: the limit of documents, empty ones included.
 
     Raises:
-        ReleaseError: a syntax error, or a value that JSON lacks, with file, line and column.
+        ReleaseError: a syntax error, a value that JSON lacks, or a document beyond the limit, with file, line
+            and column.
     """
     import yaml
 
     loader: Any = getattr(yaml, "CSafeLoader", None) or python_loader()
     try:
-        return list(_Builder(yaml.parse(text, Loader=loader), file, scalar or kubernetes_scalar, mapping))
+        events = yaml.parse(text, Loader=loader)
+        return list(_Builder(events, file, scalar or kubernetes_scalar, mapping).documents(most))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         message = ", ".join(part for part in (error.context, error.problem) if part)
@@ -114,9 +120,15 @@ class _Builder:
         self._duplicates: list[tuple[str, int]] = []
         self._repetitions = 0
 
-    def __iter__(self) -> Iterator[Document]:
+    def documents(self, most: int) -> Iterator[Document]:
+        """The documents that have content; with more than ``most`` documents, ReleaseError."""
         self._next()  # the stream's start
-        while isinstance(self._next(), self._events.DocumentStartEvent):
+        for number in itertools.count(1):
+            start = self._next()
+            if not isinstance(start, self._events.DocumentStartEvent):
+                return
+            if number > most:
+                raise self._refusal(f"there are {beyond_objects(most)}", start)
             self._anchors, self._duplicates = {}, []
             event = self._next()
             value = self._node(event)

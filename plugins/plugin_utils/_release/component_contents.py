@@ -13,8 +13,10 @@ from functools import partial
 
 from ...module_utils._cluster.cluster import Object
 from ...module_utils._cluster.kinds import is_crd
+from ...module_utils._release.limits import beyond_objects
 from ...module_utils._release.manifests import ManifestCollection
 from ...module_utils._release.model import ComponentEntry, Content, Release
+from ...module_utils._release.release_error import release_error
 from ...module_utils._threads import map_in_threads
 from .helm import helm_version
 from .layout import Chart, ComponentSource, Layout
@@ -141,6 +143,10 @@ class Contents:
     def _read_content(self, collected: ManifestCollection, unread: Content) -> Content:
         self.findings.problems += collected.problems
         self.findings.warnings += collected.warnings
+        self.findings.dumps |= collected.dumps
+        self.findings.objects += len(collected.objects)
+        if self.findings.objects > (most := self.source.limits.objects):
+            raise release_error(f"the release has {beyond_objects(most)}", self.source.label)
         return replace(unread, objects=tuple(collected.objects), hooks=tuple(collected.hooks), is_read=True)
 
 

@@ -78,7 +78,9 @@ class _Download:
         while len(self._urls) <= _MOST_REDIRECTS + 1:
             url = self._urls[-1]
             try:
-                with open_url(url, timeout=_SECONDS_WITHOUT_A_BYTE, follow_redirects="none") as answer:
+                with open_url(
+                    url, timeout=_SECONDS_WITHOUT_A_BYTE, follow_redirects="none", force_basic_auth=True
+                ) as answer:
                     self._write(answer)
                     return
             except HTTPError as error:

@@ -37,13 +37,13 @@ _remembered: dict[FileState, str] = {}
 
 
 def fingerprint(request: ReleaseRequest, outputs: Outputs = run_always) -> str:
-    """sha256 over everything that the rendering depends on; it becomes ``Release.digest``.
+    """sha256 over everything that the rendering depends on but the profile; it becomes ``Release.digest``.
 
-    It covers every file that the conventions may find, profile, version, the user's values, and the versions
-    of the tools. Files of other profiles are included, because sorting them out takes longer than reading
-    them. The place of the release does not go into it, so that all machines agree. If a tool or a file of the
-    user's is missing, the digest differs from that of every deployed release; the reading then reports what
-    is missing.
+    It covers every file that the conventions may find, version, the user's values, and the versions of the
+    tools. Files of all profiles are included, so that it is the same whichever profile the cluster has: only
+    the record of the cluster says that. The place of the release does not go into it, so that all machines
+    agree. If a tool or a file of the user's is missing, the digest differs from that of every deployed
+    release; the reading then reports what is missing.
 
     Args:
         request: the place of the release, and how to render it.
@@ -54,7 +54,6 @@ def fingerprint(request: ReleaseRequest, outputs: Outputs = run_always) -> str:
     """
     digest = Digest()
     digest.add("rendering", RENDERING)
-    digest.add("profile", request.profile)
     for override in request.overrides:
         digest.add("override", override)
     for file in request.values_files:

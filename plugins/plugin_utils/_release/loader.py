@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ...module_utils._redaction import without_login
+from ...module_utils._release.manifests import dump_warnings
 from ...module_utils._release.model import ComponentEntry, Content, Release, ReleaseRequest
 from ...module_utils._release.release_error import MOST_SHOWN, Problem, ReleaseError, release_error
 from ...module_utils._text import first_of
@@ -140,6 +141,7 @@ class _Loading:
             # Errors of the CRDs are reported with those of components, even if the CRDs were not needed.
             self._contents.read_crds(crds)
         self._findings.refuse()
+        warnings = [*dump_warnings(list(self._findings.dumps)), *self._findings.warnings]
         return Release(
             version=version,
             digest=digest,
@@ -150,9 +152,7 @@ class _Loading:
             crds=crds,
             upgrades_from=declared.upgrades_from,
             kubernetes=declared.kubernetes,
-            warnings=tuple(
-                first_of(list(dict.fromkeys(self._findings.warnings)), MOST_SHOWN, "more warnings")
-            ),
+            warnings=tuple(first_of(list(dict.fromkeys(warnings)), MOST_SHOWN, "more warnings")),
         )
 
     def version(self) -> str:
@@ -217,7 +217,14 @@ class _Loading:
         return read_component_list(self._text(path), self._source.show(path))
 
     def _profile(self, listed: ComponentList) -> str:
-        return choose_profile(self._layout, listed.entries, self._request.profile, self._source.label)
+        request = self._request
+        return choose_profile(
+            self._layout,
+            listed.entries,
+            request.profile,
+            self._source.label,
+            is_deployed=request.is_deployed_profile,
+        )
 
     def _content(
         self, listed: ComponentList, profile: str | None, values: UserValues, crds: Content

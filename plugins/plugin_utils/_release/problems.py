@@ -21,10 +21,14 @@ class ProblemCollector:
     Attributes:
         problems: with any, there is no release.
         warnings: sentences.
+        dumps: files with fields that only a server sets.
+        objects: how many were read.
     """
 
     problems: list[Problem] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    dumps: dict[str, None] = field(default_factory=dict)
+    objects: int = 0
 
     def attempt(self, step: Callable[[], Answer], otherwise: Answer) -> Answer:
         """Call a function; its error becomes a problem, and the result is ``otherwise``."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ...module_utils._release.release_error import Problem, ReleaseError, release_error
 from ...module_utils._release.yaml_documents import LocatedMapping, plain_text, read_documents
+from ...module_utils._text import suggestion
 
 _ESCAPE = re.compile(r"\\(?:(u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|.)")
 
@@ -85,7 +86,8 @@ class SettingsReader:
         """Refuse unknown keys: most are misspelt."""
         for key in mapping:
             if key not in known:
-                self.refuse(f"the key {key!r} is unknown here: there are {', '.join(known)}", mapping.line)
+                hint = suggestion(str(key), known, 1) or f"there are {', '.join(known)}"
+                self.refuse(f"the key {key!r} is unknown here: {hint}", mapping.line)
 
     def string(self, mapping: LocatedMapping, key: str) -> str:
         """A string, or empty if there is none."""

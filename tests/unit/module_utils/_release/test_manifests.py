@@ -10,6 +10,7 @@ import json
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import (
     ManifestCollection,
+    dump_warnings,
     objects_digest,
 )
 
@@ -53,6 +54,74 @@ def test_json_is_read() -> None:
 
 
 LIST = '{"apiVersion": "v1", "kind": "List", "items": ['
+CRD_SPEC = (
+    "spec: {group: x.io, scope: Namespaced, names: {kind: A, plural: as}, "
+    "versions: [{name: v1, served: true}]}\n"
+)
+
+
+def test_a_key_twice_in_json_is_a_warning_with_its_line() -> None:
+    text = r"""{"apiVersion": "v1", "kind": "A", "metadata": {"name": "a"},
+        "data": {"k": "\"{k\": k", "k": "k"},
+        "other": [{"k": "1"}, {"k": "2"}],
+        "d\u0061ta" : {}}"""
+    collection = collected(text, "f.json")
+    assert collection.warnings == [
+        "f.json:2: the key 'k' is there twice; the last one counts",
+        "f.json:4: the key 'data' is there twice; the last one counts",
+    ]
+    assert collection.objects[0]["data"] == {}
+
+
+def dump(kind: str = "A", status: str = "", **meta: object) -> str:
+    api = "apiextensions.k8s.io/v1" if kind == "CustomResourceDefinition" else "v1"
+    spec = CRD_SPEC if kind == "CustomResourceDefinition" else ""
+    return f"apiVersion: {api}\nkind: {kind}\nmetadata: {json.dumps({'name': 'a', **meta})}\n{spec}{status}\n"
+
+
+def test_files_with_fields_that_only_a_server_sets_are_dumps() -> None:
+    collection = ManifestCollection()
+    for file, text in {
+        "uid": dump(uid="u"),
+        "two": dump(generation=2) + "---\n" + dump(resourceVersion="5"),
+        "none": dump(creationTimestamp=None, managedFields=[], generation=0),
+        "empty": dump(status="status: {loadBalancer: {}, conditions: [], replicas: 0}"),
+        "crd": dump("CustomResourceDefinition", "status: {acceptedNames: {kind: A}}"),
+        "crd-uid": dump("CustomResourceDefinition", uid="u"),
+        "status": dump(status="status: {loadBalancer: {ingress: [{ip: 1.2.3.4}]}}"),
+        "scalar": dump(status="status: ready"),
+    }.items():
+        collection.add_text(text, file)
+    assert not collection.problems
+    assert list(collection.dumps) == ["uid", "two", "crd-uid", "status", "scalar"]
+
+
+def test_one_warning_names_all_dumps() -> None:
+    assert dump_warnings([]) == []
+    assert dump_warnings(["a.yaml", "b.yaml"]) == [
+        "a.yaml, b.yaml: fields that only the API server sets were left out, such as status, uid and "
+        "resourceVersion. These files look like dumps of a cluster: remove such fields"
+    ]
+    assert dump_warnings([f"{n}.yaml" for n in range(30)])[0].startswith("0.yaml, 1.yaml, ")
+    assert " and 20 more: fields" in dump_warnings([f"{n}.yaml" for n in range(30)])[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\n" * 5,
+        "a: 1\n---\n" * 5,
+        "".join(dump(n=n) + "---\n" for n in range(4)),
+        LIST
+        + ", ".join('{"apiVersion": "v1", "kind": "A", "metadata": {"name": "a"}}' for _number in range(4))
+        + "]}",
+    ],
+)
+def test_documents_and_objects_have_a_limit(text: str) -> None:
+    collection = ManifestCollection(most=3)
+    collection.add_text(text, "f.yaml")
+    (problem,) = collection.problems
+    assert "more than 3 documents and objects. If that is right, raise the limit objects of" in str(problem)
 
 
 def hook(value: str) -> str:
@@ -111,6 +180,11 @@ def test_only_the_hook_annotation_makes_a_hook(annotation: str) -> None:
         (
             "apiVersion: v1\nkind: A\nmetadata: {name: a, namespace: on}",
             "metadata.namespace is True to YAML, not a string",
+        ),
+        (
+            "apiVersion: v1\nkind: A\nmetadata: {name: a, ownerReferences: [{uid: u}]}",
+            "the A a has ownerReferences. No owner has these uids in another cluster, so its garbage "
+            "collector would delete the object: remove them",
         ),
         ("apiVersion: v1\nkind: A\nmetadata: {name: a, annotations: [b]}", "are no mapping"),
         ("apiVersion: v1\nkind: A\nmetadata: {name: a, labels: b}", "the labels of A a are no mapping"),

@@ -157,8 +157,7 @@ components:
     assert [one.removeprefix("components.yaml:") for one in problems_of(text, "components.yaml")] == [
         "1: the key 'extra' is unknown here: there are defaultNamespace, prerequisites, components",
         "1: 'Upper' can't be a namespace's name",
-        "5: the key 'need' is unknown here: there are name, namespace, needs, timeout, source, version, role,"
-        " provides",
+        "5: the key 'need' is unknown here: did you mean needs?",
         "5: the timeout 'soon' is neither seconds nor like 10m or 1h30m",
         "8: the component a is there twice, first on line 5",
         "9: a component needs a name",

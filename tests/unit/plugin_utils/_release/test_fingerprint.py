@@ -17,7 +17,10 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
+    ReleaseRequest,
+    rendering_digest,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.materials import ControllerMaterials
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release import fingerprint as module
@@ -76,6 +79,14 @@ def test_content_can_not_move_between_files_unseen(write: Write) -> None:
     assert fingerprint(ReleaseRequest(str(root))) != before
 
 
+def test_the_profile_enters_the_digest_only_where_the_record_of_the_cluster_is_known(write: Write) -> None:
+    plain = ReleaseRequest(str(write(RELEASE)))
+    before = fingerprint(plain)
+    assert fingerprint(replace(plain, profile="production")) == before
+    digests = {rendering_digest(before, profile) for profile in ("", "production", "evaluation")}
+    assert len(digests) == 3
+
+
 def test_everything_that_a_user_asks_for_counts(write: Write, tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("v1", "v2", "list")]
     for file in files:
@@ -84,7 +95,6 @@ def test_everything_that_a_user_asks_for_counts(write: Write, tmp_path: Path) ->
     plain = ReleaseRequest(str(write(RELEASE)))
     requests = [
         plain,
-        replace(plain, profile="production"),
         replace(plain, version="2.8"),
         replace(plain, overrides=("a.b=c",)),
         replace(plain, overrides=("a.b=c", "a.d=e")),
@@ -95,9 +105,9 @@ def test_everything_that_a_user_asks_for_counts(write: Write, tmp_path: Path) ->
         replace(plain, component_list=own_list),
     ]
     assert len({fingerprint(request) for request in requests}) == len(requests)
-    before = fingerprint(requests[6])
+    before = fingerprint(requests[5])
     files[0].write_text("changed")
-    assert fingerprint(requests[6]) != before
+    assert fingerprint(requests[5]) != before
     missing = [replace(plain, values_files=(str(tmp_path / "none"),)), replace(plain, component_list="/none")]
     assert not {fingerprint(request) for request in missing} & {fingerprint(one) for one in requests}
 

@@ -138,7 +138,7 @@ def test_all_errors_of_a_release_file_are_reported() -> None:
             "versoin: 1\nversion: main\nupgrades_from: [old]\nkubernetes: 1.24 - 1.30\n", "r.yaml"
         )
     assert [str(problem) for problem in caught.value.problems] == [
-        "r.yaml:1: the key 'versoin' is unknown here: there are version, upgrades_from, kubernetes",
+        "r.yaml:1: the key 'versoin' is unknown here: did you mean version?",
         "r.yaml:1: 'main' is not a version",
         "r.yaml:1: 'old' is not a version",
         "r.yaml:1: kubernetes: '1.24 - 1.30' is not a range like '>=1.24,<1.30'",

@@ -76,6 +76,11 @@ def test_fields_that_others_own_are_left_out() -> None:
     done = desired_release(release(a=[scaler, scaled]), served).components["a"].objects[1]
     assert done["spec"] == {"x": 1}
     assert "status" not in done
+    dumped = obj("ConfigMap", "a", "ns")
+    meta = dict(dumped["metadata"])
+    dumped["metadata"] |= {"uid": "u", "resourceVersion": "1", "managedFields": [{}], "generation": 1}
+    dumped["metadata"] |= {"deletionTimestamp": "2026-01-01T00:00:00Z", "creationTimestamp": None}
+    assert complete_manifest(dumped, "ns", served)["metadata"] == meta
 
 
 def test_the_foundation_has_all_namespaces_with_what_a_component_says_of_its_own() -> None:
