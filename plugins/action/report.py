@@ -80,8 +80,7 @@ class ActionModule(ActionBase):
                     diffs.append(_diff(path, before or "", text))
                     if not self._task.check_mode:
                         write_report(path, text, named)
-            if "path" in paths:
-                CLUSTER_LOG.write_report(paths["path"])
+            CLUSTER_LOG.write_report(paths)
         return {
             "changed": bool(diffs),
             **{option: str(path) for option, path in paths.items()},

@@ -95,7 +95,30 @@ def counted_names(names: Collection[str], noun: str, most: int) -> str:
     return f"{counted(len(names), noun)} ({short_list(names, most)})"
 
 
+def aligned(rows: Sequence[Sequence[str]], right: int) -> list[str]:
+    """The rows of a table as lines; each column is as wide as its longest cell.
+
+    Args:
+        rows: of equally many cells.
+        right: the number of the column that ends in one line, from 0 on.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = (
+        "  ".join(
+            cell.rjust(width) if place == right else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    )
+    return [line.rstrip() for line in lines]
+
+
 def extra_variable(name: str, values: Sequence[str]) -> str:
     """The option of ``ansible-playbook`` that sets a variable to a list, quoted for a shell."""
     value = json.dumps({name: [*values]}).replace("'", "'\\''")
     return f"-e '{value}'"
+
+
+def extended_variable(name: str, present: Iterable[str], added: Iterable[object]) -> str:
+    """The same option for a list with more entries, each once."""
+    return extra_variable(name, list(dict.fromkeys([*present, *map(str, added)])))

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 Sample = tuple[Mapping[str, str], float]
@@ -23,7 +25,46 @@ def metric_family(name: str, type: str, help: str, samples: Iterable[Sample]) ->
         help: the help text, on one line.
         samples: one for each combination of labels.
     """
-    lines = (f"{name}{_labels(labels)} {_number(value)}\n" for labels, value in samples)
+    return _family(name, type, help, (("", labels, value) for labels, value in samples))
+
+
+class Histogram:
+    """Observations in buckets.
+
+    Args:
+        bounds: the highest value of each bucket, in their order.
+    """
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        self._bounds = bounds
+        self._counts = [0] * (len(bounds) + 1)
+        self._sum = 0.0
+
+    def observe(self, value: float) -> None:
+        """Count a value."""
+        self._counts[bisect_left(self._bounds, value)] += 1
+        self._sum += value
+
+    def samples(self, labels: Mapping[str, str]) -> Iterator[tuple[str, Mapping[str, str], float]]:
+        """Its samples, each with what follows the metric's name, the labels, and the value.
+
+        Args:
+            labels: of the histogram.
+        """
+        for bound, count in zip([*map(_number, self._bounds), "+Inf"], accumulate(self._counts), strict=True):
+            yield "_bucket", {**labels, "le": bound}, count
+        yield "_sum", labels, self._sum
+        yield "_count", labels, sum(self._counts)
+
+
+def histogram_family(name: str, help: str, histograms: Iterable[tuple[Mapping[str, str], Histogram]]) -> str:
+    """The lines of a metric whose values are histograms, one for each combination of labels."""
+    samples = (sample for labels, one in histograms for sample in one.samples(labels))
+    return _family(name, "histogram", help, samples)
+
+
+def _family(name: str, type: str, help: str, samples: Iterable[tuple[str, Mapping[str, str], float]]) -> str:
+    lines = (f"{name}{part}{_labels(labels)} {_number(value)}\n" for part, labels, value in samples)
     return f"# HELP {name} {help}\n# TYPE {name} {type}\n" + "".join(lines)
 
 

@@ -129,6 +129,7 @@ def errand_run(
         "seconds": seconds,
         "trigger": "manual",
         "secrets": [],
+        "pruned": [],
     }
 
 

@@ -17,7 +17,6 @@ import signal
 import socket
 import threading
 import time
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from math import inf
@@ -29,6 +28,7 @@ from .._progress import Progress, Step, listen_to_steps
 from .progress_file import ProgressLine
 from .stop_cause import SIGNAL, note_playbook_end, stop_cause
 from .task import Result
+from .task_call import defect_result
 
 Work = Callable[[Progress, Callable[[], bool]], Result]
 """The work itself; it gets the place to report progress, and whether it is to stop."""
@@ -181,7 +181,7 @@ def _work_and_exit(work: Work, channel: socket.socket, limits: _Limits) -> NoRet
         try:
             result = work(sender.report, lambda: bool(_stop_signals))
         except Exception as error:
-            result = {"failed": True, "msg": f"unexpected: {error!r}", "exception": traceback.format_exc()}
+            result = defect_result(error)
         sender.send({"result": result})
         code = 0
     finally:

@@ -16,12 +16,12 @@ from ansible.module_utils.basic import AnsibleModule
 
 from .._progress import no_progress
 from .forked_worker import ProcessLost, run_in_forked_worker
-from .options import CARRIER_ARGUMENT, full_argument_spec, scalar_texts
+from .options import CARRIER_ARGUMENT, full_argument_spec, remember_secrets, scalar_texts
 from .progress_file import CANCEL_SUFFIX, ProgressFile
 from .shipped_materials import ShippedMaterials
 from .stop_cause import PLAYBOOK_END, note_playbook_end
 from .task import ControllerNotes, Result, TaskDefinition
-from .task_call import call_task_function, error_result
+from .task_call import call_task_function, defect_result, error_result
 
 HIDDEN = "VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
 """What Ansible shows in place of the value of an option with ``no_log``."""
@@ -38,6 +38,7 @@ def run_module(definition: TaskDefinition) -> None:
     )
     sent = module.params.pop(CARRIER_ARGUMENT, {})
     params = dict(module.params)
+    module.no_log_values |= remember_secrets(definition, params)
     module.no_log_values -= scalar_texts(params, definition.secret_options)
     # The module shows these with its invocation, also under their aliases.
     module.params.update((name, HIDDEN) for name in definition.secret_names if name in params)
@@ -52,12 +53,14 @@ def run_module(definition: TaskDefinition) -> None:
 
 
 def _run(definition: TaskDefinition, call: Callable[[], Result]) -> Result:
-    if not definition.needs_migrations:
-        return call()
     try:
+        if not definition.needs_migrations:
+            return call()
         return run_in_forked_worker(lambda _progress, _cancelled: call(), outlives_parent=False)
     except ProcessLost as error:
         return error_result(error)
+    except Exception as error:
+        return defect_result(error)
 
 
 def _call(
@@ -67,7 +70,12 @@ def _call(
     return call_task_function(
         definition,
         params,
-        materials=ShippedMaterials(sent.get("workdir"), missing_roles=sent.get("missing_roles", ())),
+        materials=ShippedMaterials(
+            sent.get("workdir"),
+            missing_roles=sent.get("missing_roles", ()),
+            fingerprint=sent.get("fingerprint", ""),
+            profile=sent.get("profile"),
+        ),
         progress=ProgressFile(progress_file) if progress_file else no_progress,
         cancelled=_cancelled(progress_file),
         check_mode=module.check_mode,

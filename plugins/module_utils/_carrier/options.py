@@ -9,8 +9,11 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from .._cluster.http.connection import CONNECTION_SPEC
+from .._cluster.http.kubeconfig import secrets_in
+from .._redaction import remember_secret, secrets_of
 from .._release.limits import LIMITS_SPEC, limits_of
-from .._release.model import ReleaseRequest
+from .._release.model import NO_PROFILE, ReleaseRequest
+from .task import TaskDefinition
 
 ArgumentSpec = dict[str, dict[str, Any]]
 
@@ -43,7 +46,8 @@ CARRIER_ARGUMENT = "_kyma_carrier"
 """What an action plugin sends to its module besides the options; users cannot set it.
 
 A dictionary of ``workdir`` (the folder that holds the materials), ``progress_file``, ``notes`` (see
-:class:`~.task.ControllerNotes`) and ``missing_roles``; each is optional.
+:class:`~.task.ControllerNotes`), ``missing_roles``, ``fingerprint`` (of the release) and ``profile`` (that
+the sent release is rendered for); each is optional.
 """
 
 
@@ -59,7 +63,7 @@ def release_request(params: Mapping[str, Any]) -> ReleaseRequest | None:
     return ReleaseRequest(
         source=source,
         checksum=params.get("release_checksum") or "",
-        profile=params.get("profile") or "",
+        profile=requested_profile(params),
         values_files=tuple(params.get("values_files") or ()),
         overrides=tuple(params.get("overrides") or ()),
         version=params.get("release_version") or "",
@@ -69,9 +73,34 @@ def release_request(params: Mapping[str, Any]) -> ReleaseRequest | None:
     )
 
 
+def requested_profile(params: Mapping[str, Any]) -> str:
+    """The profile that the options request; empty also if they request none."""
+    profile = str(params.get("profile") or "")
+    return "" if profile == NO_PROFILE else profile
+
+
 def full_argument_spec(own: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """A module's whole argument spec: its own options, and the connection's."""
     return {**CONNECTION_SPEC, **own}
+
+
+def remember_secrets(definition: TaskDefinition, params: Mapping[str, Any]) -> set[str]:
+    """Have the reports of unexpected exceptions hide all that a task knows as secret.
+
+    Returns the credentials in a kubeconfig that is an option: the only ones that Ansible does not know.
+
+    Args:
+        definition: of the task.
+        params: its options, with the logins of URLs.
+    """
+    hidden = [
+        name for name, spec in full_argument_spec(definition.argument_spec).items() if spec.get("no_log")
+    ]
+    inline = set(secrets_in(params.get("kubeconfig")))
+    logins = (secret for text in scalar_texts(params, params) for secret in secrets_of(text))
+    for secret in (*scalar_texts(params, hidden), *inline, *logins):
+        remember_secret(secret)
+    return inline
 
 
 def scalar_texts(params: Mapping[str, Any], options: Collection[str]) -> set[str]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
@@ -17,7 +18,7 @@ from .._migrations.migration_set import MigrationSet
 from .._release.bundle import read_bundle_file
 from .._release.model import Release
 from .module_materials import NO_MODULE_MATERIALS, ModuleMaterials, ShippedModules
-from .task import AvailableRelease, Materials
+from .task import AvailableRelease, Materials, ReleaseNotSent
 
 RELEASE_BUNDLE = "release.bundle"
 CATALOG = "catalog.json"
@@ -36,23 +37,40 @@ class ShippedMaterials(Materials):
         workdir: the folder, or None if nothing was sent.
         bundle: the name of the release's file in it.
         missing_roles: roles that the release or the task names and the controller does not have.
+        fingerprint: of the release; empty if the task names none.
+        profile: that the sent release is rendered for; None if only its fingerprint was sent.
     """
 
     def __init__(
-        self, workdir: str | None, bundle: str = RELEASE_BUNDLE, *, missing_roles: Collection[str] = ()
+        self,
+        workdir: str | None,
+        bundle: str = RELEASE_BUNDLE,
+        *,
+        missing_roles: Collection[str] = (),
+        fingerprint: str = "",
+        profile: str | None = None,
     ) -> None:
         self._workdir = workdir
         self._bundle = bundle
         self._missing_roles = missing_roles
+        self._fingerprint = fingerprint
+        self._sent_profile = profile
+        self._profile = profile
 
     @property
     def has_release(self) -> bool:
         """See Materials."""
-        return bool(self._workdir) and Path(self._workdir or "", self._bundle).exists()
+        return bool(self._fingerprint)
 
     def fingerprint(self) -> str:
         """See Materials."""
-        return self._release.digest
+        return self._fingerprint
+
+    def for_profile(self, profile: str) -> ShippedMaterials:
+        """See Materials; if the release was sent in another profile, it can't be read."""
+        other = copy.copy(self)
+        other._profile = profile
+        return other
 
     def release(self, skip: Mapping[str, str] | None = None) -> Release:
         """See Materials; the controller has read all of it."""
@@ -73,7 +91,13 @@ class ShippedMaterials(Materials):
                 one["version"],
                 tuple(one["upgrades_from"]),
                 one["options"],
-                ShippedMaterials(self._workdir, one["bundle"], missing_roles=self._missing_roles),
+                ShippedMaterials(
+                    self._workdir,
+                    one["bundle"],
+                    missing_roles=self._missing_roles,
+                    fingerprint=one["fingerprint"],
+                    profile=self._sent_profile,
+                ),
             )
             for one in json.loads(Path(self._workdir, CATALOG).read_text())
         ]
@@ -92,8 +116,14 @@ class ShippedMaterials(Materials):
         path = Path(self._workdir or "", MODULES_FILE)
         return ShippedModules(json.loads(path.read_text())) if path.exists() else NO_MODULE_MATERIALS
 
-    @cached_property
+    @property
     def _release(self) -> Release:
+        if self._fingerprint and self._profile != self._sent_profile:
+            raise ReleaseNotSent(self._profile or "")
+        return self._read_release
+
+    @cached_property
+    def _read_release(self) -> Release:
         return read_bundle_file(self._path(self._bundle, "no release: set the option release"))
 
     @cached_property

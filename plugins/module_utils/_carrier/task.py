@@ -10,10 +10,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .._batch import Batch
 from .._cluster.cluster import Cluster, Object
+from .._errors import LifecycleError
 from .._migrations.migration_set import MigrationSet
 from .._progress import Progress
-from .._release.model import Release
+from .._release.model import NO_PROFILE, Release
 from .module_materials import NO_MODULE_MATERIALS, ModuleMaterials
 
 if TYPE_CHECKING:
@@ -37,6 +39,22 @@ class AvailableRelease:
     materials: Materials
 
 
+class ReleaseNotSent(LifecycleError):
+    """A task on another host needs the release in a profile for which the controller has not rendered it.
+
+    Attributes:
+        profile: the profile, or empty.
+    """
+
+    def __init__(self, profile: str) -> None:
+        shown = profile or NO_PROFILE
+        super().__init__(
+            f"the release was not sent for profile {shown}, which the cluster has. This task works in the"
+            " background, so set profile (kyma_profile)"
+        )
+        self.profile = profile
+
+
 class Materials(ABC):
     """The controller's part: the release and the migrations, each read only when requested."""
 
@@ -47,7 +65,11 @@ class Materials(ABC):
 
     @abstractmethod
     def fingerprint(self) -> str:
-        """The digest of the rendered release; cheap, because nothing is parsed for it."""
+        """The digest of all inputs of the rendering but the profile; cheap, as nothing is parsed for it."""
+
+    @abstractmethod
+    def for_profile(self, profile: str) -> Materials:
+        """The same, with the release rendered for a profile, or for none if it is empty."""
 
     def version(self) -> str:
         """The version of the release; nothing is rendered for it where the files are."""
@@ -130,6 +152,10 @@ class Task:
     diff: bool = False
     tenure: LeaseHolding | None = None
     notes: ControllerNotes = NO_NOTES
+
+    def batch(self, subject: str, state: str, unit: str) -> Batch:
+        """Work of the task on many objects; the arguments are those of :class:`~.._batch.Batch`."""
+        return Batch(subject, state, unit, progress=self.progress, cancelled=self.cancelled)
 
 
 LEASE_SECONDS = 45

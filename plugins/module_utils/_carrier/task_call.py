@@ -8,15 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .._batch import Stopped
 from .._cluster.cluster import Cluster
 from .._cluster.http.connection import connect
 from .._errors import LifecycleError
+from .._long_waits import listen_to_waits
 from .._progress import Progress
+from .._redaction import describe_defect
 from .._text import one_line, short_list
-from .task import NO_NOTES, ControllerNotes, Materials, Result, Task, TaskDefinition
+from .task import NO_NOTES, ControllerNotes, Materials, ReleaseNotSent, Result, Task, TaskDefinition
 
 OnWarning = Callable[[str, str], None]
 Connect = Callable[[Mapping[str, Any], OnWarning], Cluster]
+WANTED_PROFILE = "wanted_profile"
+"""The key of a result that asks the controller for the release in this profile."""
 MOST_WARNINGS, MOST_ACTIONS = 1000, 10_000
 """How many warnings, and actions with the same warning, are recorded: an engine works for months."""
 
@@ -51,6 +56,7 @@ def call_task_function(
             if len(actions) < MOST_ACTIONS:
                 actions.append(action)
 
+    listen_to_waits(progress)
     try:
         result = definition.function(
             Task(
@@ -86,7 +92,16 @@ def failed_result(message: str) -> Result:
 
 def error_result(error: LifecycleError) -> Result:
     """The result of a task that an error has ended, with the state of the cluster."""
-    return {**failed_result(str(error)), "state": error.state}
+    result = {**failed_result(str(error)), "state": error.state}
+    if isinstance(error, Stopped):
+        return {**result, "not_done": list(error.not_done)}
+    return {**result, WANTED_PROFILE: error.profile} if isinstance(error, ReleaseNotSent) else result
+
+
+def defect_result(error: Exception) -> Result:
+    """The result of a task that an unexpected exception has ended: a defect, reported without secrets."""
+    line, trace = describe_defect(error)
+    return {**failed_result(f"unexpected: {line}"), "exception": trace}
 
 
 def _connect(params: Mapping[str, Any], on_warning: OnWarning) -> Cluster:

@@ -35,13 +35,16 @@ class CancellationCheck:
             at once.
         record: of the task's run, as it was last read; empty outside of a run.
         clock: seconds that only grow; for tests.
+
+    Attributes:
+        run: whose record is read for requests; emptied when the run ends, because an end requests nothing.
     """
 
     def __init__(
         self, task: Task, record: Mapping[str, Any], clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._task = task
-        self._run: str = record["metadata"]["name"] if record else ""
+        self.run: str = record["metadata"]["name"] if record else ""
         self._by: str = record["spec"].get("startedBy", "") if record else ""
         self._limit = float(record["spec"].get("deadline") or 0.0) if record else 0.0
         self._deadline = clock() + self._limit - seconds_since_start(record["spec"]) if self._limit else None
@@ -77,12 +80,12 @@ class CancellationCheck:
             self._task.progress(
                 "run", "stopping", f"cancelled by {self._reason}; active work has {grace:.0f} s to end"
             )
-        if reason and self._run and not self._loss_reason:
+        if reason and self.run and not self._loss_reason:
             # At once, because this process may be killed next. The end of the run records the cancellation
             # again.
             with suppress(LifecycleError):
                 update_run_status(
-                    self._task.cluster, self._run, {"cancelled": reason, "cancelledAt": timestamp()}
+                    self._task.cluster, self.run, {"cancelled": reason, "cancelledAt": timestamp()}
                 )
 
     @property
@@ -100,11 +103,11 @@ class CancellationCheck:
 
     def _requested_reason(self) -> str:
         now = self._clock()
-        if not self._run or now - self._last_read < POLL_SECONDS:
+        if not self.run or now - self._last_read < POLL_SECONDS:
             return ""
         self._last_read = now
         try:
-            return cancellation_in(read_run(self._task.cluster, self._run))
+            return cancellation_in(read_run(self._task.cluster, self.run))
         except LifecycleError:
             # A record that cannot be read now is read again later; the work itself reports a cluster that is
             # away.

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from .._objects.health.named_pods import brief_failure
-from .._text import MOST_NAMES, short_list
-from .cluster_result import planned_changes
+from .._text import MOST_NAMES, counted, short_list
 from .cluster_state import REASONED_STATES, ClusterState
+from .hop_lines import hop_lines, plan_lines, reach
 from .playbook_summary import PlaybookSummary, Reason
 from .run_failures import NEVER_STARTED
 
@@ -24,28 +24,36 @@ INDENT = "  "
 ELLIPSIS = " …"
 
 
-def render_summary(summary: PlaybookSummary, width: int, most_rows: int = MOST_ROWS) -> list[str]:
+def render_summary(
+    summary: PlaybookSummary, width: int, most_rows: int = MOST_ROWS, warnings: Sequence[str] = ()
+) -> list[str]:
     """The last lines.
 
     Args:
         summary: of the playbook.
         width: columns of the terminal. A command is one line, also if that takes several rows.
         most_rows: how many rows all lines take at most.
+        warnings: of all tasks. One about an unknown field is shown first.
     """
     is_alone = len(summary.clusters) == 1
     head = _wrapped(_title(summary.clusters), width, 2)
-    if summary.planned:
-        head += _wrapped(f"plan: {planned_changes(summary.planned)}", width, 2)
+    way = [line for text in _way_lines(summary.clusters) for line in _wrapped(text, width, 2)]
+    head += way
     never = [_labelled(one, is_alone) for one in summary.never_started]
     if len(never) > MOST_NEVER_STARTED:
         never[MOST_NEVER_STARTED - 1 :] = [f"{NEVER_STARTED}the same on other clusters"]
     tail = [line for text in never for line in _wrapped(text, width, 1)]
+    # The server says neither what is similar, nor of which component.
+    for text in sorted(warnings, key=lambda one: ("unknown field" not in one, one.startswith("the API")))[:1]:
+        count = counted(len(warnings), "warning") + (", the first" if len(warnings) > 1 else "")
+        tail += _wrapped(f"{count}: {text}", width, 2)
     tail += [line for text in summary.next_steps[:2] for line in _wrapped(f"next: {text}", width, 2)]
     for step in summary.rollout:
         tail += [*_wrapped(step.text, width, 3), *([INDENT + step.command] if step.command else [])]
     if where := summary.report or summary.record:
         tail.append(f"{'report' if summary.report else 'record'}: {where}")
-    free = most_rows - _rows([*head, *tail], width)
+    # Each hop of a long way has its line: the reasons need theirs too.
+    free = max(most_rows - _rows([*head, *tail], width), min(most_rows // 2, _rows(way, width)))
     return [*head, *_render_reasons(summary, is_alone, free, width), *tail]
 
 
@@ -62,9 +70,23 @@ def _render_reasons(summary: PlaybookSummary, is_alone: bool, free: int, width: 
         left -= _rows(text, width) - 1
         lines += [*text, *command]
     if shown < len(reasons):
-        place = PurePath(summary.report).name if summary.report else "the record of the run"
+        record = "the record of the run" if summary.record else "the messages above"
+        place = PurePath(summary.report).name if summary.report else record
         lines.append(f"and {len(reasons) - shown} more, in {place}")
     return lines
+
+
+def _way_lines(clusters: Sequence[ClusterState]) -> list[str]:
+    """The hops of all clusters, and how far each of them gets."""
+    reached: dict[str, list[str]] = {}
+    for one in clusters:
+        reached.setdefault(reach(one.hops), []).append(one.cluster)
+    reached.pop("", None)
+    ends = [
+        f"[{short_list(names, MOST_NAMES)}] {text}" if len(clusters) > 1 else text
+        for text, names in reached.items()
+    ]
+    return [*plan_lines(clusters), *hop_lines(clusters), *ends]
 
 
 def _title(clusters: Sequence[ClusterState]) -> str:

@@ -11,13 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._text import counted
 from .cluster_state import NO_REASON, state_of_task
+from .hop import NO_CHANGES, Hop
 from .outcomes import OTHER, PLAN, SUCCEEDED, duration_of
-
-COUNTED = ("create", "change", "replace", "delete", "migrations")
-"""What a result counts: objects by what happens to them, and migrations that run."""
-NO_CHANGES: Mapping[str, int] = dict.fromkeys(COUNTED, 0)
 
 
 def complete_result(
@@ -54,29 +50,22 @@ def complete_result(
         "plan": dict(made),
     }
     given = {key: result[key] for key in known if result.get(key) is not None}
-    return {**result, **known, **given, "cluster": cluster, "state": state, "failures": failures}
+    whole = {**result, **known, **given, "cluster": cluster, "state": state, "failures": failures}
+    return {**whole, "hops": _own_hops(result, whole)}
 
 
-def planned_changes(changes: Mapping[str, int]) -> str:
-    """The sums of a plan, for people.
-
-    Args:
-        changes: as ``kyma_result`` has them.
-    """
-    counts = {action: changes.get(action, 0) for action in COUNTED}
-    needed = counts.pop("migrations")
-    sums = [f"{count} to {action}" for action, count in counts.items() if count or action != "replace"]
-    return ", ".join([*sums, counted(needed, "migration")])
-
-
-def changes_in(run_status: Mapping[str, Any]) -> dict[str, int]:
-    """What a run has changed: objects of its components, and migrations that have written.
-
-    Args:
-        run_status: of its record.
-    """
-    components = (run_status.get("components") or {}).values()
-    migrations = (run_status.get("migrations") or {}).values()
-    keys = {"create": "created", "change": "changed", "replace": "replaced", "delete": "deleted"}
-    counts = {key: sum(int(one.get(done) or 0) for one in components) for key, done in keys.items()}
-    return {**counts, "migrations": sum(1 for one in migrations if one.get("wrote"))}
+def _own_hops(result: Mapping[str, Any], whole: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The hop that a task works on, and those that its plan sees ahead."""
+    _first, *ahead = result.get("hops") or [{}]
+    is_plan = not whole["run"] and "plan" in result
+    own = Hop(
+        whole["previous"],
+        whole["version"],
+        whole["state"],
+        whole["seconds"],
+        whole["run"],
+        planned=result.get("changes") if is_plan else None,
+        written=result.get("changes"),
+        failures=tuple(whole["failures"]),
+    )
+    return [own.as_result(), *ahead]

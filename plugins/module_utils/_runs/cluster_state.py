@@ -10,12 +10,14 @@ docs/kyma_result.schema.json too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .._cluster.errors import Unreachable as UnreachableError
+from .hop import Hop, changes_in, hop_from
 from .outcomes import CANCELLED, FAILED, NOT_STARTED, SUCCEEDED
 from .records.cluster_hold import ClusterHeld
+from .records.record_schema import DEPLOY
 
 UNCHANGED, PLANNED, RUNNING = "unchanged", "planned", "running"
 HELD, UNREACHABLE, REFUSED, LOST = ClusterHeld.state, UnreachableError.state, "refused", "lost"
@@ -50,6 +52,7 @@ class ClusterState:
         seconds: how long the deployment took: its plan and its run, over all hops.
         reason: the first reason for a state that has one; otherwise empty.
         ends_with_playbook: whether nothing continues it after the end of ``ansible-playbook``.
+        hops: the releases on the way, see :class:`~.hop.Hop`; empty if no task has worked on a release.
     """
 
     cluster: str
@@ -59,6 +62,7 @@ class ClusterState:
     seconds: float = 0.0
     reason: str = ""
     ends_with_playbook: bool = False
+    hops: tuple[Hop, ...] = field(default=(), compare=False)
 
 
 def state_of_task(result: Mapping[str, Any], *, is_needed: bool = False) -> str:
@@ -98,6 +102,7 @@ def attempt_of_result(result: Mapping[str, Any], cluster: str = "") -> ClusterSt
         state,
         float(result.get("seconds") or 0.0),
         str(reasons[0]) if state in REASONED_STATES else "",
+        hops=tuple(hop_from(one) for one in result.get("hops") or ()),
     )
 
 
@@ -109,10 +114,17 @@ def attempt_of_run(run: Mapping[str, Any]) -> ClusterState:
     """
     state = str(run.get("state") or "")
     if state in STATES:
-        return attempt_of_result({**run, "msg": run.get("message") or run.get("note")})
-    which = f"the state {state}, which this version of the collection does not know" if state else "no state"
-    reason = f"its record has {which}"
-    return attempt_of_result({**run, "state": UNKNOWN, "failures": [reason]})
+        given = {**run, "msg": run.get("message") or run.get("note")}
+    else:
+        which = (
+            f"the state {state}, which this version of the collection does not know" if state else "no state"
+        )
+        given = {**run, "state": UNKNOWN, "failures": [f"its record has {which}"]}
+    if run.get("action", DEPLOY) != DEPLOY:
+        return attempt_of_result(given)
+    written = changes_in(run.get("components") or (), run.get("migrations") or ())
+    hop = {"from": run.get("previous"), "to": run.get("version"), "run": run.get("name"), "written": written}
+    return attempt_of_result({**given, "hops": [{**given, **hop}]})
 
 
 def cluster_state(cluster: str, attempts: Iterable[ClusterState], *, is_over: bool) -> ClusterState:
@@ -132,17 +144,44 @@ def cluster_state(cluster: str, attempts: Iterable[ClusterState], *, is_over: bo
     if last.state == UNCHANGED:
         # After a run, a plan with nothing to do adds nothing.
         last = next((one for one in reversed(releases) if one.state == SUCCEEDED), last)
+    hops = next((one.hops for one in reversed(releases) if one.hops), ())
+    versions = [*(hop.version for hop in hops[-1:]), *(one.version for one in reversed(releases))]
     merged = replace(
         last,
         cluster=cluster,
         previous=releases[0].previous,
-        version=next((one.version for one in reversed(releases) if one.version), ""),
+        version=next(filter(None, versions), ""),
         seconds=round(sum(one.seconds for one in releases if one is last or one.state != UNCHANGED), 3),
+        hops=hops,
     )
-    if is_over and merged.ends_with_playbook and merged.state in UNENDED_STATES:
-        state, reason = (CANCELLED, NEVER_ENDED) if merged.state == RUNNING else (NOT_STARTED, NEVER_RAN)
-        return replace(merged, state=state, reason=reason)
-    return merged
+    return _with_rest(merged, is_over=is_over)
+
+
+def _with_rest(merged: ClusterState, *, is_over: bool) -> ClusterState:
+    """The state of a cluster, given also the hops that no run has ended."""
+    place = count_ended(merged.hops)
+    rest = merged.hops[place:]
+    state, reason = merged.state, merged.reason
+    if state == SUCCEEDED and rest and rest[0].state != UNCHANGED:
+        # A release on the way is deployed, and the next one has not begun.
+        state, reason = (CANCELLED, NEVER_RAN) if is_over else (RUNNING, "")
+    elif is_over and merged.ends_with_playbook and state in UNENDED_STATES:
+        state, reason = (CANCELLED, NEVER_ENDED) if state == RUNNING else (NOT_STARTED, NEVER_RAN)
+    if rest and state in REASONED_STATES and rest[0].state != state:
+        rest = with_end((replace(rest[0], state=state if rest[0].run else NOT_STARTED), *rest[1:]))
+    return replace(merged, state=state, reason=reason, hops=(*merged.hops[:place], *rest))
+
+
+def count_ended(hops: Sequence[Hop]) -> int:
+    """How many hops of a way a run has ended, well or not."""
+    return sum(1 for hop in hops if hop.run and hop.state not in UNENDED_STATES)
+
+
+def with_end(hops: Sequence[Hop]) -> tuple[Hop, ...]:
+    """Hops from the one on that was worked on last: if it has ended badly, the others are not started."""
+    if not hops or hops[0].state not in REASONED_STATES:
+        return (*hops,)
+    return (hops[0], *(replace(hop, state=NOT_STARTED, failures=()) for hop in hops[1:]))
 
 
 def is_out(attempts: Sequence[ClusterState]) -> bool:
@@ -168,4 +207,5 @@ def _add(releases: list[ClusterState], attempt: ClusterState) -> None:
         previous=attempt.previous or before.previous,
         version=attempt.version or before.version,
         seconds=attempt.seconds or before.seconds,
+        hops=attempt.hops or before.hops,
     )

@@ -8,20 +8,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .._objects.health.named_pods import brief_failure
+from .._text import aligned
 from .cluster_state import ClusterState
+from .hop_lines import reach
 from .outcomes import NOT_STARTED
 
 HEAD = ("cluster", "from", "to", "state", "seconds", "first reason")
 LONGEST_REASON = 120
 """Characters."""
-NUMBER_COLUMN = HEAD.index("seconds")
 
 
 def render_clusters(rows: Sequence[ClusterState]) -> list[str]:
     """The table as lines, with a line of sums at its end."""
-    cells = [cells_of(row) for row in rows]
-    widths = [max(len(row[column]) for row in [HEAD, *cells]) for column in range(len(HEAD) - 1)]
-    return [*(_line(row, widths) for row in [HEAD, *cells]), sums_of(rows)]
+    return [*aligned([HEAD, *map(cells_of, rows)], HEAD.index("seconds")), sums_of(rows)]
 
 
 def sums_of(rows: Sequence[ClusterState]) -> str:
@@ -35,18 +34,11 @@ def sums_of(rows: Sequence[ClusterState]) -> str:
 def cells_of(row: ClusterState) -> tuple[str, ...]:
     """The cells of a row, in the order of :data:`HEAD`."""
     seconds = f"{row.seconds:.1f}" if row.state != NOT_STARTED else "-"
-    return row.cluster, row.previous or "-", row.version or "-", row.state, seconds, _short(row.reason)
+    reason = ": ".join(filter(None, [reach(row.hops), _short(row.reason)]))
+    return row.cluster, row.previous or "-", row.version or "-", row.state, seconds, reason
 
 
 def _short(reason: str) -> str:
     # The pod says why; what stands before it may fill the row.
     line = " ".join(brief_failure(reason).split())
     return line if len(line) <= LONGEST_REASON else f"{line[: LONGEST_REASON - 1]}…"
-
-
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    parts = [
-        cell.rjust(width) if column == NUMBER_COLUMN else cell.ljust(width)
-        for column, (cell, width) in enumerate(zip(cells, widths, strict=False))
-    ]
-    return "  ".join([*parts, cells[-1]]).rstrip()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .._text import counted
+from .._text import aligned, counted
 
 PLAN, PHASE, COMPONENT, ERRAND, MIGRATION = "plan", "phase", "component", "errand", "migration"
 KINDS = (PLAN, PHASE, COMPONENT, "module", ERRAND, MIGRATION)
@@ -101,10 +101,7 @@ def _seconds(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _table(cells: Sequence[tuple[str, ...]]) -> list[str]:
-    if not cells:
-        return []
-    widths = [max(len(row[column]) for row in [HEAD, *cells]) for column in range(len(HEAD))]
-    return [_line(HEAD, widths), *(_line(row, widths) for row in cells)]
+    return aligned([HEAD, *cells], HEAD.index("seconds")) if cells else []
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -112,10 +109,3 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     if row.get("slow"):
         state += ", but slow to say so"
     return str(row["kind"]), str(row["name"]), state, f"{float(row['seconds']):.2f}"
-
-
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    *texts, seconds = cells
-    *text_widths, seconds_width = widths
-    left = "  ".join(text.ljust(width) for text, width in zip(texts, text_widths, strict=True))
-    return f"{left}  {seconds.rjust(seconds_width)}"

@@ -165,8 +165,9 @@ def removal_outcome(
     """The outcome of removing objects of a component, as it is reported and recorded."""
     state, error = SUCCEEDED, "; ".join(removal.errors[:MOST_REASONS])
     if removal.cancelled:
-        left = f"cancelled, {len(removal.untried) + len(removal.failed)} objects are still there"
-        state, error = CANCELLED, "; ".join(filter(None, (left, error)))
+        left = len(removal.untried) + len(removal.failed)
+        there = f"{left} of {left + len(removal.deleted)} objects are still there"
+        state, error = CANCELLED, "; ".join(filter(None, (there, error)))
     elif error:
         state = FAILED
     return ComponentOutcome(

@@ -9,12 +9,14 @@ Clusters with the same reason share an entry. The names of their pods may differ
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from .._cluster.admission.denials import ENDED_BY
 from .._objects.health.named_pods import pod_commands, without_random_names
+from .._text import MOST_NAMES, short_list
 from .cluster_state import HELD, LOST, PLANNED, REASONED_STATES, REFUSED, UNREACHABLE, WAITING, ClusterState
+from .hop_lines import NOTHING_WRITTEN, stopping_hop
 from .outcomes import CANCELLED, FAILED, NOT_STARTED
 from .run_failures import NEVER_STARTED
 
@@ -22,16 +24,16 @@ RECORD = "kubectl describe runs.lifecycle.kyma-project.io"
 AGAIN = "run the same playbook again"
 NEXT_STEPS = {
     FAILED: f"correct what failed, then {AGAIN}: it continues",
-    REFUSED: f"nothing was written; correct the blockers, then {AGAIN}",
+    REFUSED: f"correct the blockers, then {AGAIN}",
     LOST: f"{AGAIN} to continue",
     CANCELLED: f"{AGAIN} to continue",
     UNREACHABLE: f"check the connection, then {AGAIN}",
     HELD: f"ask the person who holds the cluster, then {AGAIN}",
     WAITING: f"{AGAIN} after the ring before it is deployed",
     NOT_STARTED: f"{AGAIN} for what was not started",
-    PLANNED: "nothing was written; run the playbook without --check to apply the plan",
+    PLANNED: "run the playbook without --check to apply the plan",
 }
-"""What to do now, by the state of a cluster."""
+"""What to do now, by the state of clusters."""
 _SUBJECT = re.compile(r"(?:component|migration|module) \S+(?=: )")
 _HINT = re.compile(r"`((?:ansible(?:-playbook)?|kubectl) [^`]+)`")
 """A command in a message, which reaches the cluster already."""
@@ -51,14 +53,23 @@ class ClusterEnd:
         failures: all reasons, the first one first, and what never started; empty if nothing failed.
         run: the name of the last run; empty if none began.
         note: what a person has to know before using a command; empty for nothing.
-        changes: the sums of its plan, as ``kyma_result`` has them.
     """
 
     state: ClusterState
     failures: tuple[str, ...] = ()
     run: str = ""
     note: str = ""
-    changes: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def last_run(self) -> str:
+        """The run that did not succeed, or the last one of work that is no release; empty for none."""
+        stop = stopping_hop(self.state.hops)
+        return stop.run if stop else self.run
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether a run has begun, so that something may have been written."""
+        return any(hop.run for hop in self.state.hops) if self.state.hops else bool(self.run)
 
 
 @dataclass(frozen=True)
@@ -101,7 +112,6 @@ class PlaybookSummary:
         next_steps: what to do now, the most urgent first.
         record: the command that shows the record of the first run that did not succeed; empty for none.
         report: the file with the report; empty for none.
-        planned: the sums of the plans that were not applied; empty if there is none.
         rollout: when to run a rollout over rings again, or what it needs; empty without rings.
     """
 
@@ -111,7 +121,6 @@ class PlaybookSummary:
     next_steps: tuple[str, ...] = ()
     record: str = ""
     report: str = ""
-    planned: Mapping[str, int] = field(default_factory=dict)
     rollout: tuple[NextStep, ...] = ()
 
 
@@ -133,8 +142,10 @@ def summarize(
         (one for one in ends if one.state.state in REASONED_STATES),
         key=lambda one: REASONED_STATES.index(one.state.state),
     )
+    stops = [(end, stopping_hop(end.state.hops)) for end in ends if end.state.state == PLANNED]
+    foreseen = [replace(end, failures=stop.failures) for end, stop in stops if stop and stop.failures]
     merged: dict[object, Reason] = {}
-    for reason in (one for end in bad for one in _reasons_of(end)):
+    for reason in (one for end in (*bad, *foreseen) for one in _reasons_of(end)):
         key = (reason.state, reason.subjects, without_random_names(reason.text))
         known = merged.get(key)
         merged[key] = replace(known, clusters=known.clusters + reason.clusters) if known else reason
@@ -142,21 +153,43 @@ def summarize(
         replace(one, command=complete(one.clusters[0], one.command)) if one.pod else one
         for one in merged.values()
     ]
-    record = next((one for one in bad if one.run), None)
+    record = next((one for one in bad if one.last_run), None)
     return PlaybookSummary(
         tuple(one.state for one in ends),
         tuple(one for one in reasons if not _is_never_started(one)),
         tuple(one for one in reasons if _is_never_started(one)),
         tuple(_next_steps(ends, bad, is_rollout=bool(rollout))),
-        complete(record.state.cluster, f"{RECORD} {record.run}") if record else "",
+        complete(record.state.cluster, f"{RECORD} {record.last_run}") if record else "",
         report,
-        _added([one.changes for one in ends if one.state.state == PLANNED]),
         tuple(rollout),
     )
 
 
-def _added(changes: Sequence[Mapping[str, int]]) -> dict[str, int]:
-    return {key: sum(one.get(key, 0) for one in changes) for key in dict.fromkeys(chain(*changes))}
+def next_step(ends: Sequence[ClusterEnd], *, are_all: bool = True) -> str:
+    """What to do now for clusters with the same state.
+
+    Args:
+        ends: of these clusters.
+        are_all: whether the playbook has no others. Otherwise, what was not written is said by name.
+    """
+    state = ends[0].state.state
+    has_begun = any(one.has_begun for one in ends)
+    reasons = [text for one in ends for text in (*one.failures, one.state.reason)]
+    if state in (FAILED, LOST, CANCELLED) and any(ENDED_BY in text for text in reasons):
+        # What the server denies, no run continues.
+        return f"run the command that ends the denial, then {AGAIN}"
+    if state == FAILED and not has_begun:
+        # No run has begun that could continue.
+        return f"correct what failed, then {AGAIN}"
+    step = NEXT_STEPS[state]
+    if state == REFUSED and has_begun:
+        return f"{step}: it continues"
+    if state == PLANNED and any(stopping_hop(one.state.hops) for one in ends):
+        step = f"correct what stops the way, or {step} as far as it leads"
+    if has_begun or state not in (REFUSED, PLANNED):
+        return step
+    names = "" if are_all else f" to {short_list([one.state.cluster for one in ends], MOST_NAMES)}"
+    return f"{NOTHING_WRITTEN}{names}; {step}"
 
 
 def _reasons_of(end: ClusterEnd) -> Iterable[Reason]:
@@ -184,10 +217,9 @@ def _next_steps(ends: Sequence[ClusterEnd], bad: Sequence[ClusterEnd], *, is_rol
     # The steps of the rollout say for what a ring waits, until when, and which may start.
     states = {one.state.state for one in ends} - ({WAITING, PLANNED} if is_rollout else set())
     needed = [state for state in NEXT_STEPS if state in states]
-    steps = dict(NEXT_STEPS)
-    if not any(one.run for one in bad if one.state.state == FAILED):
-        # No run has begun that could continue.
-        steps[FAILED] = f"correct what failed, then {AGAIN}"
-    # A cluster that was not started needs what the others need.
-    yield from (steps[state] for state in needed if state != NOT_STARTED or len(needed) == 1)
+    for state in needed:
+        # A cluster that was not started needs what the others need.
+        if state != NOT_STARTED or len(needed) == 1:
+            group = [one for one in ends if one.state.state == state]
+            yield next_step(group, are_all=len(group) == len(ends))
     yield from dict.fromkeys(one.note for one in bad if one.note)

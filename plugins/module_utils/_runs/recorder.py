@@ -16,7 +16,7 @@ from .._cluster.cluster import Cluster
 from .._errors import LifecycleError
 from .._timestamp import parse_time, timestamp
 from .interrupted_run import unrecorded_components
-from .outcomes import BEFORE_RUN, BEGIN, CANCELLED, NOT_STARTED, SUCCEEDED, phase_entry
+from .outcomes import BEFORE_RUN, BEGIN, CANCELLED, FAILED, NOT_STARTED, SUCCEEDED, phase_entry
 from .records.installation import Installation, read_installation, write_installation
 from .records.record_schema import API_VERSION, RUNNING
 from .records.record_writer import current_user
@@ -123,14 +123,20 @@ def end_record(
         more: of the status: the last ``phases`` of the run, and ``components`` without an outcome so far.
 
     Raises:
-        LifecycleError: a record cannot be read or written.
+        LifecycleError: a record cannot be read or written. A run that the installation does not have has
+            failed.
     """
     # The run's record first: if this process is killed after it, the next run has little to do. In the other
     # order there would be nothing to do, and so no run to end this record.
     update_run_status(cluster, name, {**_end(state, problems, seconds), **more})
     if after is not None:
-        before = read_installation(cluster)
-        write_installation(cluster, after(before), seen=before)
+        try:
+            before = read_installation(cluster)
+            write_installation(cluster, after(before), seen=before)
+        except LifecycleError as error:
+            problem = f"all of its work is done, and could not be recorded in the installation: {error}"
+            update_run_status(cluster, name, _end(FAILED, [problem], seconds))
+            raise
     end_other_runs(cluster, name)
 
 

@@ -111,6 +111,7 @@ class TaskRun:
         self._seconds = run_seconds(self._spec, self._status)
         failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
         self.cancelled_by = self.cancellation.reason() if failed else ""
+        self.cancellation.run = ""
         if not self.name:
             return []
         if self.cancelled_by:

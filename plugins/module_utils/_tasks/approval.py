@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from .._carrier.task import Result, Task, TaskDefinition
@@ -51,9 +51,8 @@ def _approve(task: Task) -> Result:
     if current is None and not task.check_mode:
         # Before the others are deleted, so that a failure leaves the ring approved as it was.
         created = approval_from(task.cluster.create(record_of(requested)))
-    removed = [one for one in approvals if one is not current]
-    _delete(task, removed)
-    return _result(task, current or created, removed, is_new=current is None)
+    removed, stopped = _delete(task, [one for one in approvals if one is not current])
+    return _result(task, current or created, removed, is_new=current is None) | stopped
 
 
 def _withdraw(task: Task) -> Result:
@@ -61,9 +60,8 @@ def _withdraw(task: Task) -> Result:
     if task.cluster.resource(API_VERSION, APPROVAL_KIND) is None:
         return _result(task, None, [])
     approvals = [one for one in read_approvals(task.cluster) if one.ring == ring]
-    removed = [one for one in approvals if digest in ("", one.release_digest)]
-    _delete(task, removed)
-    return _result(task, None, removed)
+    removed, stopped = _delete(task, [one for one in approvals if digest in ("", one.release_digest)])
+    return _result(task, None, removed) | stopped
 
 
 def _content(one: Approval) -> tuple[str, ...]:
@@ -71,10 +69,17 @@ def _content(one: Approval) -> tuple[str, ...]:
     return one.release_digest, one.reason, one.until
 
 
-def _delete(task: Task, approvals: Iterable[Approval]) -> None:
-    for one in approvals:
+def _delete(task: Task, approvals: Sequence[Approval]) -> tuple[list[Approval], Result]:
+    """Delete approvals; returns the deleted ones, and what a result has if this was stopped."""
+
+    def delete(one: Approval) -> Approval:
         if not task.check_mode:
             task.cluster.delete(API_VERSION, APPROVAL_KIND, one.name)
+        return one
+
+    batch = task.batch(f"ring {task.params['ring']}", "withdrawing", "approvals")
+    deleted = batch.map(delete, approvals, name=lambda one: one.name, threads=1)
+    return [one for one in deleted if one], batch.stopped()
 
 
 def _result(

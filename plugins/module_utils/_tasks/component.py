@@ -14,7 +14,7 @@ from .._deploy.run.prune_run import prune_components
 from .._runs.records.modules import read_module_records
 from .shared.option_values import work_options
 from .shared.record_kinds import RECORD_KINDS
-from .shared.shared_options import DEPLOY_SPEC, PRUNE_ALLOW, WORK_SPEC
+from .shared.shared_options import CHANGE_PROFILE, DEPLOY_SPEC, PRUNE_ALLOW, WORK_SPEC
 
 
 def component(task: Task) -> Result:
@@ -77,6 +77,7 @@ def _delete_modules(task: Task, options: ComponentOptions) -> Result:
     request = ModulesRequest(
         (),
         is_whole_list=True,
+        removes_all=True,
         migrations=MigrationOptions(grace=options.grace),
         timeout=options.timeout if options.modules_timeout is None else float(options.modules_timeout),
         workers=options.workers,
@@ -92,6 +93,7 @@ DEFINITION = TaskDefinition(
         **DEPLOY_SPEC,
         **WORK_SPEC,
         **PRUNE_ALLOW,
+        **CHANGE_PROFILE,
         "state": {"type": "str", "choices": ["present", "pruned", "absent"], "default": "present"},
         "force": {"type": "bool", "default": False},
         "undo_migrations": {"type": "bool", "default": False},

@@ -28,16 +28,22 @@ def module(task: Task) -> Result:
 def _request(params: Mapping[str, Any]) -> ModulesRequest:
     """The options of the task as a request."""
     listed = params["modules"]
-    if listed is None:
+    is_everything = params["name"] == EVERYTHING
+    if is_everything and params["state"] != ABSENT:
+        raise LifecycleError(f"the name {EVERYTHING} means all managed modules, and needs state: absent")
+    if is_everything:
+        listed = []
+    elif listed is None:
         listed = [{name: params[name] for name in (*ONE_MODULE, "channel")}]
-    if params["exclusive"] and not listed and not params["allow_empty"]:
+    if params["exclusive"] and not (listed or is_everything) and not params["allow_empty"]:
         raise LifecycleError(
             "modules (kyma_modules) is an empty list, which removes every managed module. If that is meant,"
             " set allow_empty (kyma_modules_empty=true)"
         )
     return ModulesRequest(
         modules=tuple(_module(one, params["channel"] or REGULAR) for one in listed),
-        is_whole_list=params["exclusive"],
+        is_whole_list=params["exclusive"] or is_everything,
+        removes_all=is_everything,
         reads_cluster_catalog=CLUSTER_CATALOG in params["catalog"],
         labels=params["cluster_labels"],
         maintenance_policy=params["maintenance_policy"],
@@ -78,6 +84,8 @@ MODULE_SPEC: ArgumentSpec = {
     "delete_resources": {"type": "bool", "default": False},
     "running_version": {"type": "str"},
 }
+EVERYTHING = "*"
+"""The name that means all managed modules, mandatory ones included."""
 REGULAR = "regular"
 """The channel of modules for which the user names none."""
 ONE_MODULE = ("name", *MODULE_SPEC)

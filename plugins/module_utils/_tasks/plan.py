@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,16 +17,25 @@ from .._components.component_health import health_warnings, unhealthy_result
 from .._components.component_plan import Blocker
 from .._components.migrations.migration_runner import MigrationRunner
 from .._deploy.plan.binding import plan_inputs
+from .._deploy.plan.planned_hops import planned_hops
 from .._deploy.plan.planner import create_plan
-from .._deploy.plan.release_plan import PlanRequest
+from .._deploy.plan.release_plan import Plan, PlanRequest
 from .._deploy.plan.summary import blocked_message, count_changes, summary_of
 from .._errors import LifecycleError
+from .._release.model import NO_PROFILE
 from .._runs.cluster_state import HELD, REFUSED
 from .._runs.outcomes import PLAN, SUCCEEDED, duration_of
 from .._timestamp import interval_until_now
 from .shared.option_values import migration_options, policy_of
 from .shared.record_kinds import RECORD_KINDS
-from .shared.shared_options import DEPLOY_SPEC, HEALTH_SPEC, LEASE_TIMES_SPEC, PACE_SPEC, RELEASE_POLICY_SPEC
+from .shared.shared_options import (
+    CHANGE_PROFILE,
+    DEPLOY_SPEC,
+    HEALTH_SPEC,
+    LEASE_TIMES_SPEC,
+    PACE_SPEC,
+    RELEASE_POLICY_SPEC,
+)
 
 
 def plan(task: Task) -> Result:
@@ -55,6 +64,8 @@ def _plan(task: Task) -> Result:
         params["component_roles"],
         params["migration_roles"],
         RECORD_KINDS,
+        profile=params["profile"] or "",
+        change_profile=params["change_profile"],
         alone=tuple(dict.fromkeys(name.strip() for name in params["components"])),
         abandon=params["abandon"],
         hops=params["hops"] == "auto",
@@ -69,9 +80,11 @@ def _plan(task: Task) -> Result:
     rollout = {}
     if params["rollout"]:
         # Imported here, because few tasks need it.
+        from .._deploy.desired.release_profile import chosen_profile
         from .._deploy.plan.rollout_facts import rollout_facts
 
-        requested = task.materials.release_digest()
+        profile = chosen_profile(request.profile, release_plan.installation)
+        requested = task.materials.for_profile(profile).release_digest()
         release_plan = replace(release_plan, release_digest=release_plan.release_digest or requested)
         rollout["rollout"] = rollout_facts(task.cluster, release_plan, requested)
     # A hold is the first reason: the others may have changed when it ends.
@@ -91,13 +104,15 @@ def _plan(task: Task) -> Result:
             "failures": [str(blocker) for blocker in blockers],
             "grants": release_plan.grants,
             "warnings": warnings,
+            "hops": planned_hops(release_plan),
             **rollout,
         }
-    hops = _completed(release_plan.hops, task.notes)
+    hops = _completed(release_plan, task.notes)
     result: Result = {
         "changed": release_plan.is_needed,
         "check_mode": task.check_mode,
         "changes": count_changes(release_plan),
+        "hops": planned_hops(release_plan),
         "plan": {**release_plan.as_result(), "hops": hops, "options": {}},
         "summary": summary_of(release_plan, with_evidence=task.diff),
         "warnings": warnings,
@@ -116,9 +131,13 @@ def _plan(task: Task) -> Result:
     return result
 
 
-def _completed(hops: Sequence[Mapping[str, str]], notes: ControllerNotes) -> list[dict[str, str]]:
+def _completed(release_plan: Plan, notes: ControllerNotes) -> list[dict[str, str]]:
     """Each hop with the options for its tasks: from the plan, or else from the request."""
-    return [{**notes.requested, **hop} for hop in hops or [{}]]
+    plans, hops = (release_plan, *release_plan.later), release_plan.hops or ({},)
+    return [
+        {**notes.requested, **hop, "profile": one.profile or NO_PROFILE}
+        for hop, one in zip(hops, plans, strict=True)
+    ]
 
 
 def deployment_options(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -156,6 +175,7 @@ DEFINITION = TaskDefinition(
     argument_spec={
         **DEPLOY_SPEC,
         **RELEASE_POLICY_SPEC,
+        **CHANGE_PROFILE,
         "component_roles": {"type": "dict", "default": {}},
         "migration_roles": {"type": "dict", "default": {}},
         "components": {"type": "list", "elements": "str", "default": []},

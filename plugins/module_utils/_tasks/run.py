@@ -59,6 +59,13 @@ DEFINITION = TaskDefinition(
         "deadline": PACE_SPEC["deadline"],
         "outlives_playbook": {"type": "bool", "default": False},
         "adopt": {"type": "bool", "default": False},
+        "rollout": {
+            "type": "dict",
+            "options": {
+                "ring": {"type": "str", "required": True},
+                "release_digest": {"type": "str", "required": True},
+            },
+        },
         "end": {"type": "bool", "default": False},
         "nobody_at_work": {"type": "bool", "default": False},
         "interactive_managers": POLICY_SPEC["interactive_managers"],

@@ -12,7 +12,7 @@ from typing import Any
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
-from ...module_utils._carrier.options import full_argument_spec, scalar_texts
+from ...module_utils._carrier.options import full_argument_spec, remember_secrets, scalar_texts
 from ...module_utils._carrier.task import Result, TaskDefinition
 from .hidden_secrets import hide_secrets
 from .mistyped_options import number_problems, version_problem
@@ -71,7 +71,8 @@ def validate(definition: TaskDefinition, args: Mapping[str, Any], name: str) -> 
         if isinstance(outcome.errors[0], UnsupportedError):
             problem = f"Unsupported parameters for ({name}) module: {problem}"
     problem = problem or version_problem(args)
-    secrets = frozenset(outcome._no_log_values)
+    inline = remember_secrets(definition, outcome.validated_parameters)
+    secrets = frozenset(outcome._no_log_values | inline)
     return Arguments(
         params=_plain(outcome.validated_parameters),
         problem=str(hide_secrets(problem, secrets)) if problem else "",

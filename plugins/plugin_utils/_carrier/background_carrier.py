@@ -101,6 +101,9 @@ class BackgroundCarrier(Carrier):
         self._chosen = self._task.async_val
         if self._task.async_val and not self._task.poll:
             return self.ship(arguments, task_vars, background=True)
+        if not self.says_failures:
+            # No record has what a stopped task has done.
+            EXIT_MESSAGES.open_screen()
         # With a `poll` of the user's own, Ansible would poll a job that has ended already.
         self._task.async_val = 0
         work = self._work_in_own_process if self.is_local and has_libraries() else self._follow
@@ -207,6 +210,8 @@ class BackgroundCarrier(Carrier):
             window.remove()
         decoder = get_module_decoder("legacy", Direction.MODULE_TO_CONTROLLER)
         result: Result = json.loads(content, cls=decoder)
+        if self.must_send_release(result):
+            return self._follow(arguments, task_vars, must_stop)
         return {"changed": False, **result}
 
     def _set_limit(self, seconds: int) -> None:

@@ -26,6 +26,7 @@ from ...module_utils._carrier.options import (
     RENDERING_OPTIONS,
     full_argument_spec,
     release_request,
+    requested_profile,
 )
 from ...module_utils._carrier.progress_file import ProgressLine
 from ...module_utils._carrier.shipped_materials import (
@@ -35,7 +36,13 @@ from ...module_utils._carrier.shipped_materials import (
     RELEASE_BUNDLE,
 )
 from ...module_utils._carrier.task import NO_NOTES, ControllerNotes, Result, TaskDefinition
-from ...module_utils._carrier.task_call import call_task_function, error_result, failed_result
+from ...module_utils._carrier.task_call import (
+    WANTED_PROFILE,
+    call_task_function,
+    defect_result,
+    error_result,
+    failed_result,
+)
 from ...module_utils._errors import LifecycleError
 from ...module_utils._migrations.migration_set import MigrationSet
 from ...module_utils._progress import Progress, no_progress
@@ -49,7 +56,7 @@ from .cluster_log import CLUSTER_LOG
 from .command_target import CommandTarget, with_whole_commands
 from .interpreter import has_libraries, import_early, with_own_python
 from .materials import ControllerMaterials
-from .mistyped_options import VERBOSITY_VARIABLE, variable_warnings, verbosity_of
+from .mistyped_options import VERBOSITY_VARIABLE, texts_below, variable_warnings, verbosity_of
 from .paths import SearchPath, absolute_kubeconfigs, folders_of_named_files, resolve_paths
 from .role_options import is_in_own_role, role_options
 from .role_search import missing_roles
@@ -90,6 +97,9 @@ class Carrier(ActionBase):
     manifests: Sequence[str] = ()
     """Links of manifests that a module on another host has asked for."""
 
+    sent_profile: str | None = None
+    """The profile in which a module on another host has asked for the release."""
+
     is_log = False
     """Whether each report is a line of its own, as the task has no end."""
 
@@ -122,11 +132,15 @@ class Carrier(ActionBase):
         except AnsibleError as error:
             # Such as an undefined variable, or a file that cannot be decrypted.
             result = failed_result(str(error))
+        except Exception as error:
+            result = defect_result(error)
         result = with_host(sanitize_result(result), host)
         if "invocation" in result:
             result["invocation"] = without_logins(result["invocation"])
         if warnings := self._variable_warnings(task_vars or {}):
             result["warnings"] = [*result.get("warnings", ()), *warnings]
+        if result.get("warnings") and not getattr(self._task, "no_log", False):
+            CLUSTER_LOG.write_warnings(result["warnings"])
         if self._is_brief() and result.get("warnings"):
             result["warnings"] = brief_warnings(result["warnings"])
         self.log_attempt(result, task_vars or {})
@@ -154,12 +168,12 @@ class Carrier(ActionBase):
     def _variable_warnings(self, task_vars: TaskVars) -> list[str]:
         if not (self.checks_variables and is_in_own_role(self._task)):
             return []
-        play = self._task.get_play()
+        own_folder = Path(str(task_vars.get("playbook_dir") or "."))
         return variable_warnings(
             task_vars,
             task_vars.get("ansible_play_hosts_all") or (),
             lambda host: dict(task_vars["hostvars"].raw_get(host)),
-            lambda: _text_of_file(play.get_path()),
+            lambda: texts_below([own_folder, *map(Path, C.DEFAULT_ROLES_PATH)]),
         )
 
     def _carried(self, task_vars: TaskVars) -> Result:
@@ -321,6 +335,9 @@ class Carrier(ActionBase):
     ) -> Result:
         """Run the module on the task's host, with what it needs from the controller sent along.
 
+        Only the module reads which profile the cluster has. If the options name none, it first gets only the
+        fingerprint of the release, and asks for the release if it needs it.
+
         Args:
             arguments: the task's options.
             task_vars: Ansible's variables for the task.
@@ -347,7 +364,17 @@ class Carrier(ActionBase):
             # The module does not know CARRIER_ARGUMENT; the user's options were validated here.
             ignore_unknown_opts=True,
         )
+        if self.must_send_release(result):
+            return self.ship(arguments, task_vars, background=background, progress_file=progress_file)
         return result
+
+    def must_send_release(self, result: Result) -> bool:
+        """Whether the module has asked for the release in a profile in which it was not sent."""
+        profile = result.pop(WANTED_PROFILE, None)
+        if profile in (None, self.sent_profile):
+            return False
+        self.sent_profile = profile
+        return True
 
     def _sends_release(self, params: Mapping[str, Any]) -> bool:
         return self.definition.needs_release and bool(params.get("release"))
@@ -367,6 +394,10 @@ class Carrier(ActionBase):
             return remote[-1]
 
         if self._sends_release(params):
+            sent["fingerprint"] = materials.fingerprint()
+            sent["profile"] = requested_profile(params) if params["profile"] else self.sent_profile
+        if sent.get("profile") is not None:
+            materials = materials.for_profile(sent["profile"])
             self._transfer_file(str(materials.release_bundle()), path_of(RELEASE_BUNDLE))
             catalog = send_catalog(materials, lambda file, name: self._transfer_file(file, path_of(name)))
             if catalog:
@@ -405,15 +436,6 @@ class Carrier(ActionBase):
             os.environ.update(before)
 
 
-def _text_of_file(path_and_line: str | None) -> str:
-    """The content of a file of the user's; empty if none can be read."""
-    path = Path(str(path_and_line or "").rpartition(":")[0])
-    try:
-        return path.read_text("utf-8") if path.is_file() else ""
-    except (OSError, UnicodeDecodeError):
-        return ""
-
-
 def _host_of(task_vars: TaskVars) -> str:
     return str(task_vars.get("inventory_hostname") or "")
 
@@ -435,6 +457,7 @@ def send_catalog(materials: ControllerMaterials, send: Callable[[str, str], obje
                 "upgrades_from": list(one.upgrades_from),
                 "options": dict(one.options),
                 "bundle": name,
+                "fingerprint": one.materials.fingerprint(),
             }
         )
     return json.dumps(listed).encode() if listed else b""

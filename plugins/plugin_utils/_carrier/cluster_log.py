@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 from ansible import constants as C
@@ -27,6 +28,7 @@ from ansible.utils.display import Display
 
 from ...module_utils._runs.cluster_state import (
     PLANNED,
+    REASONED_STATES,
     RUNNING,
     WAITING,
     ClusterState,
@@ -34,9 +36,10 @@ from ...module_utils._runs.cluster_state import (
     is_out,
 )
 from ...module_utils._runs.cluster_table import render_clusters
+from ...module_utils._runs.hop import Hop
 from ...module_utils._runs.outcomes import NOT_STARTED
 from .command_target import PLACEHOLDER, CommandTarget
-from .screen.console import print_banner, print_block
+from .screen.console import print_banner, print_block, print_line
 
 if TYPE_CHECKING:
     from ...module_utils._runs.playbook_summary import NextStep, PlaybookSummary
@@ -84,7 +87,8 @@ class ClusterLog:
         self._writer = task
         given = result or {}
         if getattr(task, "no_log", False):
-            attempt = replace(attempt, reason=HIDDEN if attempt.reason else "")
+            hops = (replace(hop, failures=(HIDDEN,) if hop.failures else ()) for hop in attempt.hops)
+            attempt = replace(attempt, reason=HIDDEN if attempt.reason else "", hops=tuple(hops))
             given = {"run": given.get("run")}
         self._add(
             hosts=list(hosts),
@@ -95,12 +99,20 @@ class ClusterLog:
             failures=[str(one) for one in given.get("failures") or ()],
             run=given["run"] if isinstance(given.get("run"), str) else "",
             target=asdict(target) if target else {},
-            changes=changes if isinstance(changes := given.get("changes"), Mapping) else {},
         )
 
-    def write_report(self, path: Path) -> None:
-        """Add that a report was written."""
-        self._add(report=str(path))
+    def write_report(self, paths: Mapping[str, Path]) -> None:
+        """Add that the files of a report were written, by option."""
+        for option, path in paths.items():
+            self._add(**{"report": str(path)} if option == "path" else {"file": f"{option}: {path}"})
+
+    def write_warnings(self, warnings: Iterable[object]) -> None:
+        """Add the warnings of a task; those of a shipped module are objects of Ansible's."""
+        self._add(warnings=[str(getattr(getattr(one, "event", None), "msg", one)) for one in warnings])
+
+    def warnings(self) -> list[str]:
+        """The warnings of all tasks, each once."""
+        return list(dict.fromkeys(text for one in self._entries() for text in one.get("warnings", ())))
 
     def show_rollout(self, rollout: Mapping[str, Any]) -> None:
         """Print the first decision about rings. A later one is printed when Ansible ends, if it differs.
@@ -181,6 +193,12 @@ class ClusterLog:
             own.append(entry)
         return logged
 
+    def hops_before(self, host: str, task: object) -> tuple[Hop, ...]:
+        """The hops of a host before a task, see :class:`~.hop.Hop`."""
+        logged = self._logged().get(host, [])
+        attempts = list(_attempts_in(logged[:-1] if task is self._writer else logged, time.monotonic()))
+        return next((one.hops for one in reversed(attempts) if one.hops), ())
+
     def seconds_of_run(self, host: str) -> float:
         """How long the last run of a host has taken so far, with its plan; 0 if none has begun."""
         attempts = reversed(list(_attempts_in(self._logged().get(host, []), time.monotonic())))
@@ -204,8 +222,7 @@ class ClusterLog:
             target = CommandTarget(**given) if given else CommandTarget(context=PLACEHOLDER)
             targets[state.cluster] = replace(target, note="")
             run = next((one["run"] for one in reversed(own) if one["run"]), "")
-            failures, changes = tuple(last.get("failures", ())), last.get("changes", {})
-            ends.append(ClusterEnd(state, failures, run, target.note, changes))
+            ends.append(ClusterEnd(state, tuple(last.get("failures", ())), run, target.note))
         reports = [one["report"] for one in self._entries() if "report" in one]
         return summarize(
             ends,
@@ -250,7 +267,8 @@ class ClusterLog:
         from ...module_utils._runs.closing_lines import render_summary
 
         summary = self.summary()
-        lines = render_summary(summary, Display().columns + 1)
+        # Ansible takes narrow terminals for wider ones.
+        lines = render_summary(summary, get_terminal_size().columns, warnings=self.warnings())
         if rollout := self.rollout(is_over=True):
             if _has_moved(rollout, self._decisions()[0]):
                 print_banner("ROLLOUT")
@@ -260,8 +278,10 @@ class ClusterLog:
             print_block(render_clusters(summary.clusters))
         if rollout or len(summary.clusters) > 1:
             # Ansible's recap ends with an empty line, and the table does not.
-            lines.insert(0, "")
-        print_block(lines)
+            print_line("")
+        lines += dict.fromkeys(one["file"] for one in self._entries() if "file" in one)
+        is_bad = any(one.state in REASONED_STATES for one in summary.clusters)
+        print_block(lines, title_color=C.COLOR_ERROR if is_bad else C.COLOR_OK)
 
 
 def _print_rollout(rollout: Rollout, *, is_over: bool) -> None:
@@ -287,7 +307,8 @@ def _attempts_in(entries: Sequence[Mapping[str, Any]], now: float) -> Iterator[C
     counted = [entry for entry in entries if entry["counts"]]
     ends = [*(entry["at"] for entry in counted[1:]), now]
     for entry, end in zip(counted, ends, strict=False):
-        attempt = ClusterState(**entry["attempt"])
+        hops = tuple(Hop(**one) for one in entry["attempt"]["hops"])
+        attempt = ClusterState(**{**entry["attempt"], "hops": hops})
         elapsed = end - entry["at"] if attempt.state == RUNNING else 0.0
         yield replace(attempt, seconds=round(attempt.seconds + elapsed, 3))
 

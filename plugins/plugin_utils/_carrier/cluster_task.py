@@ -17,6 +17,8 @@ from ...module_utils._carrier.task import Result
 from ...module_utils._carrier.task_call import failed_result
 from ...module_utils._runs.cluster_result import complete_result
 from ...module_utils._runs.cluster_state import OUT_STATES, attempt_of_result
+from ...module_utils._runs.hop import hop_from
+from ...module_utils._runs.hop_progress import hops_after
 from .carrier import Carrier, TaskVars
 from .cluster_log import CLUSTER_LOG
 from .role_options import is_in_own_role
@@ -38,6 +40,10 @@ class ClusterTask(Carrier, ABC):
     def ends_with_playbook(self) -> bool:
         """Whether nothing continues after the end of ``ansible-playbook`` what the task has begun."""
 
+    def hop_number(self) -> int:
+        """Which hop of a way over several releases the task plans; 0 for a task of a run."""
+        return 0
+
     def run(self, tmp: str | None = None, task_vars: TaskVars | None = None) -> Result:
         """See Carrier."""
         if not self.is_about_deployment():
@@ -57,7 +63,7 @@ class ClusterTask(Carrier, ABC):
         completed = self._completed(result, known)
         counted = counted_result(self._task, completed, known)
         if counted.get("failed") and not completed.get("failed"):
-            completed = self._completed(counted, known)
+            completed = self._completed({**counted, "hops": result.get("hops")}, known)
         self._log(completed, known)
         # Ansible prints all of a failed result. So the next task of the role fails the host.
         fails_later = completed.get("failed") and is_in_own_role(self._task)
@@ -74,7 +80,10 @@ class ClusterTask(Carrier, ABC):
         run = str(self._task.args.get("run") or "")
         if run and not result.get("seconds"):
             result = {**result, "seconds": CLUSTER_LOG.seconds_of_run(host)}
-        return complete_result(result, host, self._plan_option(), run)
+        completed = complete_result(result, host, self._plan_option(), run)
+        given = [hop_from(one) for one in completed["hops"]]
+        hops = hops_after(CLUSTER_LOG.hops_before(host, self._task), given, self.hop_number())
+        return {**completed, "hops": [hop.as_result() for hop in hops]}
 
     def log_attempt(self, result: Result, task_vars: TaskVars) -> None:
         """See Carrier: the whole result is logged."""

@@ -49,6 +49,8 @@ class ExitMessages:
 
     def open_screen(self) -> None:
         """Let the lines of this worker reach the screen even if SIGTERM ends the main process first."""
+        if self._screen is not None:
+            return
         number = 1 if is_stdout_for_people() else 2
         # A socket can't be opened, and not every system has this folder.
         with suppress(OSError):

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -21,7 +22,7 @@ from ...module_utils._migrations.migration_set import MigrationSet
 from ...module_utils._progress import Progress, Step, no_progress
 from ...module_utils._redaction import without_login
 from ...module_utils._release.lazy_objects import LazyObjects
-from ...module_utils._release.model import Release, ReleaseRequest
+from ...module_utils._release.model import Release, ReleaseRequest, rendering_digest
 from .._migrations.discovery import discover_migrations, folders_of
 from .._release.catalog import read_catalog
 from .._release.fingerprint import fingerprint
@@ -49,6 +50,8 @@ class Bundles(Protocol):
 
 class NoRelease(LifecycleError):
     """A task needs a release, and none was named."""
+
+    state = "refused"
 
     def __init__(self) -> None:
         super().__init__(
@@ -111,6 +114,19 @@ class ControllerMaterials(Materials):
         """See Materials."""
         return self._fingerprint
 
+    def for_profile(self, profile: str) -> ControllerMaterials:
+        """See Materials."""
+        request = self._release_request
+        if request is None or profile == request.profile:
+            return self
+        other = copy.copy(self)
+        vars(other).pop("_others", None)
+        other._held = None
+        other._release_request = replace(
+            request, profile=profile, is_deployed_profile=bool(profile) and not request.profile
+        )
+        return other
+
     def version(self) -> str:
         """See Materials."""
         return load_version(self._request)
@@ -132,7 +148,7 @@ class ControllerMaterials(Materials):
                 release = self._load(skip, self._held)
             else:
                 release = self._bundles.release(
-                    self._fingerprint,
+                    self._bundle_name,
                     lambda earlier: is_read_except(earlier, skip),
                     lambda earlier: self._load(skip, earlier),
                 )
@@ -210,7 +226,7 @@ class ControllerMaterials(Materials):
         if self._bundles is None:
             raise ValueError("there is no place for bundles")
         self.release()
-        return self._bundles.path(self._fingerprint)
+        return self._bundles.path(self._bundle_name)
 
     def migrations_archive(self) -> bytes:
         """The content of a file from which ShippedMaterials reads the migrations."""
@@ -237,6 +253,10 @@ class ControllerMaterials(Materials):
             }
             others.append((AvailableRelease(one.version, one.upgrades_from, options, materials), materials))
         return others
+
+    @property
+    def _bundle_name(self) -> str:
+        return rendering_digest(self._fingerprint, self._request.profile)
 
     @cached_property
     def _fingerprint(self) -> str:

@@ -3,19 +3,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Mistyped options and variables: numbers that can't be meant, and names that nothing reads.
 
-A variable may be the user's own and begin with ``kyma_``, as those of a role for a component do. So a name
-counts as misspelt only if it is close to a known one, and neither a variable nor the play's file names it.
+A variable may be the user's own and begin with ``kyma_``, as those of a role for a component do. So the
+values of other variables and the user's files are searched for a name that this collection does not know.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,11 @@ CLOSE = 0.85
 VERBOSITY_VARIABLE = "kyma_progress"
 """The variable that says how much progress is printed; see :class:`~.progress_view.Verbosity`."""
 _NAME = re.compile(r"\bkyma_\w+")
+_READ = re.compile(r"\bkyma_\w+\b(?![\"']?\s*:(?:\s|$))", re.MULTILINE)
+"""A name in a user's file, unless it is the key of a mapping, which defines a variable."""
+_SUFFIXES = frozenset({".yml", ".yaml", ".j2"})
+MOST_FILES = 20_000
+"""So many files in folders of the user's are looked at, at most."""
 _COLLECTION = Path(__file__).parents[3]
 _DOCUMENTED = ("roles/*/meta/argument_specs.yml", "playbooks/*.yml")
 _INTERNAL = ("roles/*/defaults/*.yml", "roles/*/vars/*.yml", "roles/*/tasks/*.yml")
@@ -124,10 +131,10 @@ def verbosity_of(value: Any) -> Verbosity:
         raise ValueError(f"{VERBOSITY_VARIABLE} is {value!r}. Set it to one of: {choices}") from None
 
 
-def misspelt_variables(
+def unknown_variables(
     names: Iterable[str], documented: Collection[str], internal: Callable[[], Collection[str]]
-) -> dict[str, str]:
-    """The known name that each misspelt one is close to: pure.
+) -> list[str]:
+    """The names that begin with ``kyma_`` and that this collection does not know: pure.
 
     Args:
         names: of all variables.
@@ -135,22 +142,14 @@ def misspelt_variables(
         internal: further names that the collection uses. It is called only for names that are not documented.
     """
     unknown = [name for name in names if name.startswith(PREFIX) and name not in documented]
-    if unknown:
-        known = internal()
-        unknown = [name for name in unknown if name not in known]
-    bare = {name.removeprefix(PREFIX): name for name in documented}
-    corrections: dict[str, str] = {}
-    for name in unknown:
-        if close := get_close_matches(name.removeprefix(PREFIX), bare, n=1, cutoff=CLOSE):
-            corrections[name] = bare[close[0]]
-    return corrections
+    return [name for name in unknown if name not in internal()]
 
 
 def variable_warnings(
     variables: Mapping[str, Any],
     hosts: Sequence[str],
     variables_of: Callable[[str], Mapping[str, Any]],
-    texts: Callable[[], str] = lambda: "",
+    texts: Callable[[], Iterable[str]] = tuple,
 ) -> list[str]:
     """The warnings. If several hosts have the variable, only the task of the first one warns.
 
@@ -158,18 +157,40 @@ def variable_warnings(
         variables: of the task, not yet evaluated.
         hosts: of the play, this task's among them.
         variables_of: returns the variables of a host by its name. It takes milliseconds.
-        texts: other texts that may read a variable. It is called only if one looks misspelt.
+        texts: of the user's files, which may read a variable. It is called only if a name is unknown.
     """
-    corrections = misspelt_variables(variables, documented_names(), internal_names)
-    if not corrections:
-        return []
+    unknown = unknown_variables(variables, documented_names(), internal_names)
+    for text in _texts_of(variables):
+        unknown = [name for name in unknown if name not in _NAME.findall(text)]
     own = str(variables.get("inventory_hostname") or "")
-    read = {name for text in (texts(), *_texts_of(variables)) for name in _NAME.findall(text)}
-    return [
-        f"nothing reads the variable {name} ({own}): {did_you_mean([known])}"
-        for name, known in corrections.items()
-        if name not in read and _first_with(name, hosts, variables_of) in ("", own)
-    ]
+    unknown = [name for name in unknown if _first_with(name, hosts, variables_of) in ("", own)]
+    if not unknown:
+        return []
+    for text in texts():
+        if PREFIX in text:
+            unknown = [name for name in unknown if name not in _READ.findall(text)]
+    return [f"nothing reads the variable {name} ({own}): {_correction(name)}" for name in unknown]
+
+
+def _correction(name: str) -> str:
+    bare = {known.removeprefix(PREFIX): known for known in documented_names()}
+    close = get_close_matches(name.removeprefix(PREFIX), bare, n=1, cutoff=CLOSE)
+    return did_you_mean([bare[one] for one in close]) or "no role of this collection has it"
+
+
+def texts_below(folders: Iterable[Path]) -> Iterator[str]:
+    """The texts of YAML files and templates in folders of the user's, except hidden and installed ones."""
+    files = (file for folder in folders for file in _files_below(folder))
+    for file in islice(files, MOST_FILES):
+        if file.suffix in _SUFFIXES:
+            with suppress(OSError, UnicodeDecodeError):
+                yield file.read_text("utf-8")
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    for place, below, names in os.walk(folder):
+        below[:] = sorted(name for name in below if name[0] != "." and name != "ansible_collections")
+        yield from (Path(place, name) for name in sorted(names))
 
 
 @cache

@@ -23,6 +23,8 @@ _WITH_OTHER_VARIABLES = {"catalog": "catalog (kyma_modules_catalog)", "manifest"
 class NoSuchPath(LifecycleError):
     """A path of an option exists in none of the places that its user could have meant."""
 
+    state = "refused"
+
 
 class SearchPath:
     """The folders that a relative path may start from, the likeliest first.

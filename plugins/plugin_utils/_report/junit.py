@@ -21,6 +21,7 @@ from ...module_utils._runs.cluster_state import (
     UNREACHABLE,
     WAITING,
 )
+from ...module_utils._runs.hop_lines import describe_way
 from ...module_utils._runs.outcomes import NOT_STARTED, SUCCEEDED
 from .model import ClusterReport, RolloutReport
 
@@ -68,11 +69,13 @@ def render_junit(clusters: Sequence[ClusterReport], title: str, rollout: Rollout
             root, "testsuite", name=cluster.name, time=f"{cluster.seconds:.3f}", **moment, **_sums(own)
         )
         properties = SubElement(suite, "properties")
+        way = describe_way(cluster.end)
         for name, value in (
             ("state", cluster.state),
             ("from", cluster.end.previous),
             ("to", cluster.end.version),
             *([("ring", ring_of[cluster.name])] if cluster.name in ring_of else ()),
+            *([("hops", "\n".join(way))] if way else ()),
         ):
             _element(properties, "property", name=name, value=value)
         for case in own:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from ...module_utils._runs.closing_lines import render_summary
 from ...module_utils._runs.cluster_state import WAITING
 from ...module_utils._runs.cluster_table import HEAD, cells_of, sums_of
-from ...module_utils._runs.playbook_summary import ClusterEnd, summarize
+from ...module_utils._runs.playbook_summary import summarize
 from .._rollout.ring_views import HEAD as RING_HEAD
 from .._rollout.ring_views import ring_views
 from .model import ClusterReport, RolloutReport
@@ -75,12 +75,7 @@ def closing_lines(
 ) -> list[str]:
     """The last lines of the playbook, without a limit."""
     targets = {one.name: one.commands for one in clusters}
-    ends = [
-        ClusterEnd(
-            one.end, one.failures, one.runs[-1].name if one.runs else "", one.commands.note, one.changes
-        )
-        for one in clusters
-    ]
+    ends = [one.as_end for one in clusters]
     steps = rollout.steps if rollout else ()
     summary = summarize(ends, lambda name, command: str(targets[name].complete(command)), report, steps)
     return render_summary(summary, UNLIMITED, UNLIMITED)

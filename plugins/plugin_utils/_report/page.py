@@ -17,6 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from ...module_utils._objects.health.named_pods import without_random_names
 from ...module_utils._runs.cluster_state import STATES
+from ...module_utils._runs.hop_lines import describe_way
 from ...module_utils._timestamp import parse_time
 from .._carrier.command_target import PLACEHOLDER, CommandTarget
 from .._rollout.ring_views import HEAD, ring_views
@@ -70,6 +71,7 @@ def render_report(
                 "group_reason": ANY_CLUSTER.complete(without_random_names(cluster.end.reason)),
                 "versions": _versions(cluster),
                 "steps": next_steps(cluster),
+                "way": describe_way(cluster.end),
                 "runs": [_run_values(run) for run in cluster.runs],
             }
             for group in groups
@@ -153,7 +155,11 @@ def title_of(clusters: Sequence[ClusterReport]) -> str:
     """The title of a report for which the user gives none."""
     if len(clusters) == 1:
         run = clusters[0].runs[-1] if clusters[0].runs else None
-        return f"{run.what if run else 'Kyma'} on {clusters[0].name}"
+        what = run.what if run else "Kyma"
+        if run and len(clusters[0].end.hops) > 1:
+            # The last run may be that of a release on the way.
+            what = what.replace(run.version, clusters[0].end.version)
+        return f"{what} on {clusters[0].name}"
     return f"Kyma on {len(clusters)} clusters"
 
 
@@ -171,7 +177,7 @@ def _counts(clusters: Sequence[ClusterReport]) -> list[tuple[str, int]]:
 
 def _versions(cluster: ClusterReport) -> str:
     deployed = [run for run in cluster.runs if run.version and run.what.startswith("Deploy")]
-    if deployed:
+    if deployed and not cluster.end.hops:
         first, last = deployed[0].previous, deployed[-1].version
     elif cluster.end.version:
         first, last = cluster.end.previous, cluster.end.version

@@ -80,7 +80,6 @@ def read_cluster(
         version=version,
         target="" if target == version else target,
         failures=_reasons([*recorded, *given], state.state),
-        changes=next((one["changes"] for one in given if isinstance(one.get("changes"), Mapping)), {}),
         runs=tuple(runs),
     )
 

@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 
-from tests.make import setup
-from tests.make.site.build import HTML, build_site
 from tests.support.extent import IS_FULL
 
 pytestmark = pytest.mark.browser
@@ -56,15 +54,6 @@ def opened(browser: Any, problems: list[str], **options: Any) -> Any:
 
 
 if IS_FULL:
-
-    @pytest.fixture(scope="module")
-    def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-        """The folder of the built site."""
-        setup.for_documentation()
-        folder = tmp_path_factory.mktemp("site") / "site"
-        outcome = build_site(folder)
-        assert not outcome.failed, outcome.note
-        return folder / HTML
 
     @pytest.mark.parametrize("width", WIDTHS)
     def test_no_page_is_wider_than_the_screen_or_loads_anything_else(

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from ..._cluster.boot_clock import boot_clock
 from ..._cluster.cluster import FIELD_MANAGER, MANAGED_BY, Cluster, ref_of
-from ..._cluster.errors import ClusterError, Conflict, Forbidden, NotFound
+from ..._cluster.errors import ApiError, ClusterError, Conflict, Forbidden, NotFound
 from ..._errors import LifecycleError
 from ..._objects.access.rights import Right
 from ..._objects.inventory.inventory_entry import InventoryEntry
 from ..._objects.prune.removal import Terms, remove_objects
-from .boot_clock import boot_clock
 from .fence_token import (
     REFUSED_AFTER_SECONDS,
     Fence,
@@ -135,8 +135,12 @@ class Acquisition:
         """
         try:
             return self._acquire(lease or read_lease(self._cluster, self._name))
-        except BaseException:
+        except BaseException as error:
             self._lower()
+            if isinstance(error, ApiError):
+                from ..._cluster.admission.denials import name_denier
+
+                name_denier(self._cluster, error)
             raise
 
     def _acquire(self, lease: Lease) -> AcquiredLease:

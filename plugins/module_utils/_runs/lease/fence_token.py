@@ -17,15 +17,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ..._cluster.boot_clock import boot_clock
 from ..._cluster.cluster import GROUP, Cluster, Object, WriteTerms
-from ..._cluster.errors import ClusterError, Conflict, Forbidden, NotFound
+from ..._cluster.errors import ClusterError, Conflict, Forbidden, Invalid, NotFound
 from ..._cluster.fence import FencedCluster
 from ..._cluster.fields.written_by import is_written_by
 from ..._objects.access.review import missing_rights
 from ..._objects.access.rights import Right
 from ..._objects.access.roles import in_words
 from ..._text import first_of
-from .boot_clock import boot_clock
 from .held_lease import HeldLease
 from .lease import LIFECYCLE_NAMESPACE
 
@@ -177,14 +177,15 @@ def raise_fence(cluster: Cluster, run: str, account: str, rights: Collection[Rig
     named = f"{LIFECYCLE_NAMESPACE}/{account}"
     try:
         secret = cluster.create(secret_for(run))
-    except Forbidden as refusal:
+    except (Forbidden, Invalid) as refusal:
+        # An admission policy may be what denies it.
         return advisory_fence(f"the user may not make it: {refusal.api_message}")
     fence = Fence(account, secret["metadata"]["name"], secret["metadata"]["uid"])
     try:
         token = RunToken(cluster, fence)
         token.authorization()
         missing = in_words(missing_rights(token.writing, rights))
-    except (Forbidden, NotFound) as refusal:
+    except (Forbidden, Invalid, NotFound) as refusal:
         missing = [str(refusal.api_message)]
         why = f"the user gets no token of the ServiceAccount {named}"
     except ClusterError:

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
+from ..._cluster.boot_clock import boot_clock
 from ..._cluster.cluster import Cluster, WriteTerms
-from ..._cluster.errors import ClusterError, Invalid, NotFound, may_have_acted
+from ..._cluster.errors import ApiError, ClusterError, Invalid, NotFound, may_have_acted
 from ..._cluster.fence import LeaseLost
-from .boot_clock import boot_clock
 from .lease import (
     LEASE_API_VERSION,
     LEASE_NAME,
@@ -240,7 +240,13 @@ class HeldLease:
             return
 
     def _patch(self, patch: list[dict[str, Any]]) -> None:
-        self._cluster.patch(LEASE_API_VERSION, LEASE_OBJECT_KIND, self._name, LIFECYCLE_NAMESPACE, patch)
+        try:
+            self._cluster.patch(LEASE_API_VERSION, LEASE_OBJECT_KIND, self._name, LIFECYCLE_NAMESPACE, patch)
+        except ApiError as refusal:
+            from ..._cluster.admission.denials import name_denier
+
+            name_denier(self._asking, refusal)
+            raise
 
 
 def lost_to(holder: str, epoch: int, lease: Lease, name: str) -> str:

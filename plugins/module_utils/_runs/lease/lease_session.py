@@ -13,6 +13,7 @@ from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
 from ..._carrier.task import Task
+from ..._cluster.boot_clock import boot_clock, boot_clock_id
 from ..._cluster.cluster import Cluster
 from ..._cluster.errors import ClusterError
 from ..._objects.access.rights import Right
@@ -22,7 +23,6 @@ from ..._timestamp import timestamp
 from ..records.record_writer import current_user, patch_record
 from ..records.runs import RUN_DEFINITION
 from .acquisition import AcquiredLease, Acquisition, LeaseRequest
-from .boot_clock import boot_clock, boot_clock_id
 from .fence_token import Fence, fence_of, fenced_cluster, lower_fence, no_fence_reason
 from .held_lease import HeldLease, read_lease
 from .lease import Holder, Lease

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -24,12 +23,25 @@ from ..._custom_resources.crd_builder import (
 )
 from ..._errors import LifecycleError
 from ..._objects.inventory.inventory import Inventory, RecordVersion
+from ..._objects.inventory.inventory_entry import short_hash
 from ..._timestamp import timestamp
+from ..hop import deployed_completely, not_deployed_completely
 from .cluster_hold import ClusterHeld, Hold, hold_from, hold_problem
-from .record_schema import API_VERSION, known_record
+from .record_schema import API_VERSION, ROLLOUT_SCHEMA, known_record
 from .record_writer import apply_record
 
 INSTALLATION_NAME = "kyma"
+_TEXTS = {
+    "version": "version",
+    "target": "target",
+    "profile": "profile",
+    "digest": "digest",
+    "releaseDigest": "release_digest",
+    "releaseSince": "release_since",
+    "lastRun": "last_run",
+    "definitions": "definitions",
+}
+"""The texts of a record's status, with the names that they have here."""
 
 INSTALLATION_DEFINITION = resource_definition(
     "Installation",
@@ -38,14 +50,8 @@ INSTALLATION_DEFINITION = resource_definition(
     {
         "spec": object_schema(hold=object_schema(by=STRING, reason=STRING, since=STRING, until=STRING)),
         "status": object_schema(
-            version=STRING,
-            target=STRING,
-            profile=STRING,
-            digest=STRING,
-            releaseDigest=STRING,
-            releaseSince={"type": "string", "format": "date-time"},
-            lastRun=STRING,
-            definitions=STRING,
+            **{**dict.fromkeys(_TEXTS, STRING), "releaseSince": {"type": "string", "format": "date-time"}},
+            rollout=ROLLOUT_SCHEMA,
             components=STRINGS,
             conditions=CONDITIONS_SCHEMA,
         ),
@@ -84,6 +90,8 @@ class Installation:
             ``digest`` it is equal on all clusters that have the release.
         release_since: when its first run succeeded, or when a rollout found the cluster with that release
             (RFC 3339, by the clock of the cluster).
+        rollout: of the newest run that the gate of a ring let begin, as in its record; empty if there was
+            none. It outlives that record, and runs by hand.
     """
 
     version: str = ""
@@ -99,6 +107,7 @@ class Installation:
     conditions: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
     release_digest: str = ""
     release_since: str = ""
+    rollout: Mapping[str, str] = field(default_factory=dict)
 
 
 def installation_from(obj: Object | None) -> Installation:
@@ -111,19 +120,13 @@ def installation_from(obj: Object | None) -> Installation:
         return Installation()
     status = known_record(obj).get("status") or {}
     return Installation(
-        version=status.get("version", ""),
-        target=status.get("target", ""),
-        profile=status.get("profile", ""),
-        digest=status.get("digest", ""),
+        **{name: status.get(key, "") for key, name in _TEXTS.items()},
         components=tuple(status.get("components") or ()),
-        last_run=status.get("lastRun", ""),
-        definitions=status.get("definitions", ""),
         resource_version=obj["metadata"].get("resourceVersion", ""),
         uid=obj["metadata"].get("uid", ""),
         hold=hold_from(obj),
         conditions=tuple(status.get("conditions") or ()),
-        release_digest=status.get("releaseDigest", ""),
-        release_since=status.get("releaseSince", ""),
+        rollout=status.get("rollout") or {},
     )
 
 
@@ -141,7 +144,7 @@ def basis_of(installation: Installation, inventories: Iterable[Inventory], ident
     del deployed["release_digest"], deployed["release_since"]
     components = sorted((one.owner, one.details.get("version", ""), one.digest) for one in inventories)
     parts = [deployed, components, *filter(None, [identity])]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+    return short_hash(json.dumps(parts))
 
 
 def records_version(installation: Installation, parts: Iterable[RecordVersion]) -> str:
@@ -157,7 +160,7 @@ def records_version(installation: Installation, parts: Iterable[RecordVersion]) 
     if not installation.uid:
         return ""
     versions = [installation.uid, installation.resource_version, sorted(map(list, parts))]
-    return hashlib.sha256(json.dumps(versions).encode()).hexdigest()[:16]
+    return short_hash(json.dumps(versions))
 
 
 HOLD_MANAGER = "kyma-lifecycle-hold"
@@ -184,14 +187,8 @@ def write_installation(
         LifecycleError: the cluster was held in the meantime, and a run was to begin with this.
     """
     status = {
-        "version": installation.version,
-        "target": installation.target,
-        "profile": installation.profile,
-        "digest": installation.digest,
-        "releaseDigest": installation.release_digest,
-        "releaseSince": installation.release_since,
-        "lastRun": installation.last_run,
-        "definitions": installation.definitions,
+        **{key: getattr(installation, name) for key, name in _TEXTS.items()},
+        "rollout": dict(installation.rollout),
         "components": list(installation.components),
         "conditions": [_deployed_condition(installation)],
     }
@@ -223,11 +220,14 @@ def write_installation(
 def _deployed_condition(installation: Installation) -> Object:
     """The condition ``Deployed``: whether the cluster has all of its target release."""
     version, target = installation.version, installation.target
-    if version and version == target:
-        status, reason, message = "True", "Deployed", f"{version} was deployed completely"
+    more = f"`kubectl get kyrun {installation.last_run} -o wide`"
+    if version and version == target and installation.release_digest:
+        status, reason, message = "True", "Deployed", deployed_completely(version)
+    elif version and version == target:
+        text = f"{deployed_completely(version)}, and a deployment with other files has begun since. {more}"
+        status, reason, message = "False", "OtherFiles", text
     elif target:
-        text = f"{target} was not deployed completely. `kubectl get kyrun {installation.last_run} -o wide`"
-        status, reason, message = "False", "Incomplete", text
+        status, reason, message = "False", "Incomplete", f"{not_deployed_completely(target)}. {more}"
     else:
         status, reason, message = "False", "NothingDeployed", "no release was deployed"
     return new_condition("Deployed", status, reason, message, before=installation.conditions, now=timestamp())

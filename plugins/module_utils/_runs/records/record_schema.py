@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from ..._cluster.cluster import GROUP
+from ..._custom_resources.crd_builder import STRING, object_schema
 from ..._custom_resources.storage_version import Record, require_known_version
 
 API_VERSION = f"{GROUP}/v1alpha1"
@@ -13,10 +14,12 @@ STORAGE_VERSION = 2
 """The version in which all kinds of record are written. Version 1 is that of collection 0.1.0.
 
 Each change of a record's fields needs a new version, and a reader that converts older versions. A version 1
-lacks the release digests, the installation of a run, and what is known of a module being deployed. These are
-read as empty."""
+lacks the release digests, the installation and the rollout of a run, and what is known of a module being
+deployed. These are read as empty."""
 OWNER_LABEL = f"{GROUP}/owner"
 """On inventories: their owner."""
+ROLLOUT_SCHEMA = object_schema(ring=STRING, releaseDigest=STRING)
+"""The reference of a run to its rollout: the ring whose gate let the run begin, and the release to reach."""
 DEPLOY, DELETE, MODULES = "deploy", "delete", "modules"
 """What a run does."""
 RUNNING = "running"

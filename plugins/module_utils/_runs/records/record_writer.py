@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..._cluster.cluster import Cluster, Object
-from ..._cluster.errors import ClusterError, Untypeable
+from ..._cluster.errors import ApiError, ClusterError, Untypeable
 from ..._custom_resources.storage_version import with_storage_version
 from .record_schema import API_VERSION, STORAGE_VERSION
 
@@ -96,6 +96,11 @@ def _with_definition(cluster: Cluster, definition: Object, write: Callable[[], O
                     f" {definition['spec']['names']['kind']}, which another version of this collection may"
                     " have put there: run the playbook again, with one version at a time"
                 ) from refusal
+        except ApiError as refusal:
+            from ..._cluster.admission.denials import name_denier
+
+            name_denier(cluster, refusal)
+            raise
         if not brought:
             cluster.apply(definition, force=True)
             brought = True

@@ -27,7 +27,7 @@ from ..._custom_resources.crd_builder import (
 from ..._errors import LifecycleError
 from ..._text import one_line
 from ..._timestamp import timestamp
-from .record_schema import API_VERSION, RUNNING, known_record
+from .record_schema import API_VERSION, ROLLOUT_SCHEMA, RUNNING, known_record
 from .record_writer import apply_record, patch_record
 from .run_events import SUMMARY, end_text, report_run
 
@@ -48,6 +48,7 @@ RUN_DEFINITION = resource_definition(
             profile=STRING,
             digest=STRING,
             releaseDigest=STRING,
+            rollout=ROLLOUT_SCHEMA,
             startedBy=STRING,
             installation=STRING,
             startedAt={"type": "string", "format": "date-time"},
@@ -57,6 +58,7 @@ RUN_DEFINITION = resource_definition(
             components=STRINGS,
             allComponents=STRINGS,
             selection={"type": "object", "additionalProperties": STRING},
+            takings={"type": "object", "additionalProperties": STRINGS},
             actions={"type": "object", "additionalProperties": STRING},
             alone=STRINGS,
             **_DIGEST_OF_OTHERS,
@@ -92,6 +94,7 @@ RUN_DEFINITION = resource_definition(
     wide_columns=[
         ("Started by", "string", ".spec.startedBy"),
         ("Release digest", "string", ".spec.releaseDigest"),
+        ("Ring", "string", ".spec.rollout.ring"),
         ("Message", "string", ".status.message"),
     ],
     required=["spec"],

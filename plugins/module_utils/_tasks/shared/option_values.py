@@ -34,7 +34,6 @@ def migration_options(params: Mapping[str, Any]) -> MigrationOptions:
     return MigrationOptions(
         skip=frozenset(params["skip_migrations"]),
         variables=params["migration_variables"],
-        profile=params.get("profile") or "",
         grace=params.get("grace", GRACE),
     )
 

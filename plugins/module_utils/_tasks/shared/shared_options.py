@@ -19,6 +19,7 @@ RELEASE_POLICY_SPEC: ArgumentSpec = {
     for one in fields(Policy)
 }
 """What a user allows for a whole release: each field of :class:`Policy` is an option."""
+CHANGE_PROFILE: ArgumentSpec = {"change_profile": {"type": "bool", "default": False}}
 PRUNE_ALLOW: ArgumentSpec = {"prune_allow": RELEASE_POLICY_SPEC["prune_allow"]}
 POLICY_SPEC: ArgumentSpec = {
     name: spec

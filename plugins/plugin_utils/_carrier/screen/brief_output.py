@@ -24,6 +24,7 @@ MANIFEST_WARNINGS = (
     "the API server warns: ",
     " is there twice; the last one counts",
     ": written without server-side apply, which ",
+    ": fields that only the API server sets were left out, ",
 )
 """Parts of warnings about the manifests of a release, which only their authors can change."""
 

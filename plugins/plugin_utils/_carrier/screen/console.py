@@ -40,17 +40,20 @@ def print_line(text: str, color: str | None = None) -> None:
     Display().display(printable_line(text), color=color, stderr=not is_stdout_for_people())
 
 
-def print_block(lines: Iterable[str], *, is_plan: bool = False) -> None:
+def print_block(lines: Iterable[str], *, is_plan: bool = False, title_color: str = "") -> None:
     """Print lines that belong together: those of another host never come between them.
 
     Args:
         lines: of a plan or a table.
         is_plan: whether to colour them as Ansible colours diffs.
+        title_color: of the first line, a name of Ansible's; empty for none.
     """
     is_for_people = is_stdout_for_people()
     printable = [printable_line(line) for line in lines]
     if is_plan and is_for_people:
         printable = [paint_plan_line(line) for line in printable]
+    if title_color and is_for_people:
+        printable[:1] = [str(stringc(line, title_color)) for line in printable[:1]]
     if printable:
         Display().display("\n".join(printable), stderr=not is_for_people)
 

@@ -76,7 +76,7 @@ def test_an_unexpected_error_is_returned_with_its_traceback() -> None:
 
     result = run_in_forked_worker(work, 60, ignore)
     assert result["failed"] is True
-    assert result["msg"] == "unexpected: ZeroDivisionError('by zero')"
+    assert result["msg"] == "unexpected: ZeroDivisionError: by zero"
     assert "in work" in result["exception"]
 
 

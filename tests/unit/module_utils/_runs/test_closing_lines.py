@@ -13,6 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.closing_lines
     render_summary,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import ClusterState
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.hop import Hop
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.playbook_summary import (
     ClusterEnd,
     summarize,
@@ -64,15 +65,34 @@ def test_a_failure_of_one_cluster_reads_like_this() -> None:
     ]
 
 
+def test_the_clusters_to_which_nothing_was_written_are_named_beside_others() -> None:
+    refused = [end(name, "no such node", state="refused", run="") for name in ("eu", "us")]
+    assert "next: nothing was written; correct the blockers, then run the same playbook again" in (
+        render_summary(summarize(refused), 200)
+    )
+    lines = render_summary(summarize([*refused, end("ap", *FAILURES)]), 200)
+    assert (
+        "next: nothing was written to eu, us; correct the blockers, then run the same playbook again" in lines
+    )
+
+
+def test_more_reasons_without_a_run_are_not_in_the_record_of_one() -> None:
+    reasons = [f"component c{n}: it broke in way {n}" for n in range(40)]
+    assert render_summary(summarize([end("eu", *reasons)]), 80)[-3].endswith("more, in the record of the run")
+    refused = render_summary(summarize([end("eu", *reasons, state="refused", run="")]), 80)
+    assert refused[-3].endswith("more, in the messages above")
+
+
 def test_plans_that_were_not_applied_end_with_their_sums() -> None:
     changes = {"create": 4, "change": 1, "replace": 0, "delete": 0, "migrations": 1}
-    planned = [replace(end(name, state="planned"), changes=changes) for name in ("eu", "us")]
+    hops = (Hop("2.9", "2.10", "planned", planned=changes),)
+    planned = [end(name, state="planned", run="") for name in ("eu", "us")]
+    planned = [replace(one, state=replace(one.state, hops=hops)) for one in planned]
     assert render_summary(summarize(planned[:1]), 80)[:2] == [
         "eu: planned, Kyma 2.9 → 2.10, 3.0 s",
         "plan: 4 to create, 1 to change, 0 to delete, 1 migration",
     ]
-    failed = replace(end("ap", "it broke"), changes=changes)
-    lines = render_summary(summarize([failed, *planned]), 80)
+    lines = render_summary(summarize([end("ap", "it broke"), *planned]), 80)
     assert "plan: 8 to create, 2 to change, 0 to delete, 2 migrations" in lines
 
 
@@ -81,12 +101,36 @@ def test_nothing_continues_where_no_run_has_begun() -> None:
     assert step == "correct what failed, then run the same playbook again"
 
 
+@pytest.mark.parametrize("state", ["failed", "lost", "cancelled"])
+@pytest.mark.parametrize("run", ["", "r1"])
+def test_nothing_continues_while_the_server_denies_what_runs_write(state: str, run: str) -> None:
+    denial = (
+        "it is denied; ResourceQuota a denies it, and no run can write until you have run `kubectl delete x`"
+    )
+    summary = summarize([end("eu", denial, state=state, run=run)])
+    assert summary.next_steps == ("run the command that ends the denial, then run the same playbook again",)
+    assert summary.reasons[0].command == "kubectl delete x"
+
+
 def test_a_success_is_one_line_and_the_place_of_the_report() -> None:
     summary = summarize([end("eu", state="succeeded")], report="/tmp/report.html")
     assert render_summary(summary, 80) == [
         "eu: succeeded, Kyma 2.9 → 2.10, 3.0 s",
         "report: /tmp/report.html",
     ]
+
+
+def test_warnings_are_counted_and_the_first_is_shown() -> None:
+    summary = summarize([end("eu", state="succeeded")])
+    unknown = "app: Deployment small/web: unknown field spec.replics (did you mean replicas?), which"
+    assert render_summary(summary, 80, warnings=[unknown]) == [
+        "eu: succeeded, Kyma 2.9 → 2.10, 3.0 s",
+        "1 warning: app: Deployment small/web: unknown field spec.replics (did you mean",
+        "  replicas?), which",
+    ]
+    said = ["a", 'the API server warns: unknown field "spec.replics"', unknown]
+    assert render_summary(summary, 200, warnings=said)[1] == f"3 warnings, the first: {unknown}"
+    assert render_summary(summary, 200, warnings=["a", "b"])[1:] == ["2 warnings, the first: a"]
 
 
 @WIDTHS

@@ -57,6 +57,7 @@ def test_reasons_keep_the_order_in_which_they_came() -> None:
         (pull("web", why="a after 5 restarts"), pull("web", why="a after 6 restarts"), 1),
         (pull("web", why="ended with exit code 1"), pull("web", why="ended with exit code 137"), 2),
         (pull("web"), pull("cart"), 2),
+        ("component web: no answer", "component cart: no answer", 2),
     ],
 )
 def test_clusters_with_the_same_reason_share_an_entry(one: str, other: str, entries: int) -> None:

@@ -51,13 +51,13 @@ SENT = threading.Event()
 class SlowCluster(MemoryCluster):
     """Answers no patch of a namespace until it may."""
 
-    def patch(
+    def _patch(
         self, api_version: str, kind: str, name: str, namespace: str | None, patch: Any, **more: Any
     ) -> Object:
         if kind == "Namespace" and not more.get("dry_run"):
             SENT.set()
             ANSWERED.wait(30)
-        return super().patch(api_version, kind, name, namespace, patch, **more)
+        return super()._patch(api_version, kind, name, namespace, patch, **more)
 
 
 class Labels(Migration):

@@ -125,6 +125,13 @@ def test_a_failure_that_the_record_of_the_run_lacks_is_not_ignored(is_recorded: 
     assert is_recorded or state[1:] == (60.0, "cancelled by a signal")
 
 
+def test_the_warnings_of_all_tasks_are_logged_once_each() -> None:
+    CLUSTER_LOG.write(["one"], DEPLOYED)
+    for warnings in (["a", "b"], ["b"], []):
+        CLUSTER_LOG.write_warnings(warnings)
+    assert CLUSTER_LOG.warnings() == ["a", "b"]
+
+
 def test_the_last_time_of_a_repeated_task_counts() -> None:
     repeated = task(retries=3)
     CLUSTER_LOG.write(["one", "other"], DEPLOYED)
@@ -190,7 +197,7 @@ def test_the_summary_has_all_reasons_with_commands_for_their_cluster() -> None:
     result = {"failures": [HANGING, "never started: b"], "run": "r7"}
     CLUSTER_LOG.write(["one", "two"], DEPLOYED)
     CLUSTER_LOG.write(["one", "two"], failed, result=result, target=EU)
-    CLUSTER_LOG.write_report(Path("/srv/report.html"))
+    CLUSTER_LOG.write_report({"path": Path("/srv/report.html")})
     summary = CLUSTER_LOG.summary()
     assert [one.state for one in summary.clusters] == ["failed", "not started"]
     assert [one.command for one in summary.reasons] == [
@@ -237,6 +244,32 @@ def test_the_end_of_a_playbook_is_printed_by_the_process_that_began_it(
     monkeypatch.setattr(CLUSTER_LOG, "_owner", 0)
     CLUSTER_LOG._print_end()
     assert capsys.readouterr().out == ""
+
+
+def test_the_last_lines_fit_into_a_narrow_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    CLUSTER_LOG.write(["one", "two"], DEPLOYED)
+    CLUSTER_LOG._print_end()
+    printed = capsys.readouterr().out
+    last = printed.rpartition("not started\n")[2].splitlines()
+    assert len(last) > 3
+    assert all(len(line) <= 50 for line in last)
+
+
+def test_the_last_lines_name_every_file_that_was_written(capsys: pytest.CaptureFixture[str]) -> None:
+    files = {option: Path(f"/srv/{option}") for option in ("path", "summary", "junit")}
+    CLUSTER_LOG.write(["one"], DEPLOYED)
+    for _task in range(2):
+        CLUSTER_LOG.write_report(files)
+    CLUSTER_LOG.write_report({"diff": Path("/srv/diff")})
+    assert printed_end(capsys)[1:] == [
+        "report: /srv/path",
+        "summary: /srv/summary",
+        "junit: /srv/junit",
+        "diff: /srv/diff",
+    ]
 
 
 def test_a_line_that_was_cut_off_hides_no_other(folder: Path) -> None:

@@ -80,7 +80,7 @@ def test_shipped_materials_equal_those_of_the_controller(
     workdir.mkdir()
     (workdir / RELEASE_BUNDLE).write_bytes(here.release_bundle().read_bytes())
     (workdir / MIGRATIONS_ARCHIVE).write_bytes(here.migrations_archive())
-    there = ShippedMaterials(str(workdir))
+    there = ShippedMaterials(str(workdir), fingerprint=here.fingerprint(), profile="")
 
     assert there.release() == here.release()
     assert there.fingerprint() == here.fingerprint()
@@ -112,11 +112,13 @@ def test_other_releases_at_hand_are_shipped_too(
     workdir.mkdir()
     listed = send_catalog(here, lambda file, name: shutil.copy(file, workdir / name))
     (workdir / CATALOG).write_bytes(listed)
-    there = {one.version: one for one in ShippedMaterials(str(workdir)).available_releases()}
+    sent = ShippedMaterials(str(workdir), fingerprint=here.fingerprint(), profile="")
+    there = {one.version: one for one in sent.available_releases()}
     assert set(there) == {"2.10", "2.9"}
     assert there["2.10"].upgrades_from == ("2.9",)
     assert there["2.10"].options["release"] == str(newer)
     assert there["2.10"].materials.release() == here.available_releases()[0].materials.release()
+    assert there["2.10"].materials.fingerprint() == here.available_releases()[0].materials.fingerprint()
 
 
 def test_no_other_release_is_at_hand_unless_asked_for(release: ReleaseRequest, tmp_path: Path) -> None:

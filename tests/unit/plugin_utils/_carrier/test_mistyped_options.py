@@ -28,8 +28,9 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.mistyped_o
     RULES,
     documented_names,
     internal_names,
-    misspelt_variables,
     number_problems,
+    texts_below,
+    unknown_variables,
     variable_warnings,
     verbosity_of,
 )
@@ -193,7 +194,7 @@ OWN = ("kyma_release_folder", "kyma_telemetry_replicas", "kyma_team", "kyma_comp
 def warned(variables: Mapping[str, Any], text: str = "", **others: Mapping[str, Any]) -> list[str]:
     everybody = {**others, "live": variables}
     return variable_warnings(
-        {**variables, "inventory_hostname": "live"}, list(everybody), everybody.__getitem__, lambda: text
+        {**variables, "inventory_hostname": "live"}, list(everybody), everybody.__getitem__, lambda: [text]
     )
 
 
@@ -203,8 +204,11 @@ def test_a_misspelt_name_is_reported_with_the_intended_one(name: str, intended: 
 
 
 @pytest.mark.parametrize("name", OWN)
-def test_a_users_own_variable_is_none(name: str) -> None:
-    assert warned({name: 1}) == []
+def test_another_name_is_reported_unless_a_file_of_the_users_reads_it(name: str) -> None:
+    assert warned({name: 1}) == [
+        f"nothing reads the variable {name} (live): no role of this collection has it"
+    ]
+    assert warned({name: 1}, text=f"debug: msg={{{{ {name} }}}}") == []
 
 
 def test_every_documented_variable_is_known() -> None:
@@ -235,8 +239,28 @@ def test_another_variable_may_read_it() -> None:
     assert len(warned({"kyma_releases": "/srv", "kyma_release": "/srv/2.9"})) == 1
 
 
-def test_the_plays_file_may_read_it() -> None:
-    assert warned({"kyma_releases": "/srv"}, text="kyma_release: '{{ kyma_releases }}/2.9'") == []
+@pytest.mark.parametrize(
+    ("text", "is_read"),
+    [
+        ("kyma_release: '{{ kyma_releases }}/2.9'", True),
+        ("loop: '{{ {kyma_releases:1} }}'", True),
+        ("when: kyma_releases\n", True),
+        ("kyma_releases: /srv", False),
+        ("vars:\n  'kyma_releases':\n    - /srv", False),
+        ("kyma_releases_of_others", False),
+    ],
+)
+def test_a_file_that_only_defines_it_does_not_read_it(text: str, is_read: bool) -> None:
+    assert (warned({"kyma_releases": "/srv"}, text=text) == []) is is_read
+
+
+def test_the_yaml_files_and_templates_of_a_user_are_searched(tmp_path: Path) -> None:
+    for place in ("play.yml", "roles/a/tasks/main.yaml", "templates/a.j2", ".git/b.yml", "notes.txt"):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text(place)
+    (tmp_path / "binary.yml").write_bytes(b"\xff")
+    texts = list(texts_below([tmp_path, tmp_path / "missing"]))
+    assert texts == ["play.yml", "roles/a/tasks/main.yaml", "templates/a.j2"]
 
 
 def test_only_the_first_host_with_the_variable_warns() -> None:
@@ -248,4 +272,4 @@ def test_other_names_are_looked_up_only_if_one_is_unknown() -> None:
     def never() -> list[str]:
         raise AssertionError("nobody needs them")
 
-    assert misspelt_variables(["kyma_a", "other"], ["kyma_a"], never) == {}
+    assert unknown_variables(["kyma_a", "other"], ["kyma_a"], never) == []

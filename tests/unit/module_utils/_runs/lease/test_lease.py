@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import cast
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.boot_clock import boot_clock
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     Cluster,
     Event,
@@ -21,6 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ApiError,
     Forbidden,
+    Invalid,
     Unauthorized,
     Unreachable,
     api_error,
@@ -48,7 +50,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.acquisi
     create_namespace,
     delete_lease,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.boot_clock import boot_clock
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.fence_token import (
     REFUSED_AFTER_SECONDS,
     Fence,
@@ -585,18 +586,26 @@ def test_the_fence_is_created_before_the_lease_is_taken() -> None:
 
 
 @pytest.mark.parametrize(
-    ("verb", "kind", "reason"),
+    ("verb", "kind", "reason", "error"),
     [
-        ("get", "ServiceAccount", "the user may not look for the account"),
-        ("create", "Secret", "the user may not make it"),
-        ("token", "ServiceAccount", "the user gets no token of the ServiceAccount kyma-lifecycle/d"),
+        ("get", "ServiceAccount", "the user may not look for the account", Forbidden),
+        ("create", "Secret", "the user may not make it", Forbidden),
+        # An admission policy denies it.
+        ("create", "Secret", "the user may not make it", Invalid),
+        (
+            "token",
+            "ServiceAccount",
+            "the user gets no token of the ServiceAccount kyma-lifecycle/d",
+            Forbidden,
+        ),
+        ("token", "ServiceAccount", "the user gets no token of the ServiceAccount kyma-lifecycle/d", Invalid),
     ],
 )
 def test_where_no_token_can_be_had_the_fence_is_advisory_and_says_so(
-    verb: str, kind: str, reason: str
+    verb: str, kind: str, reason: str, error: type[ApiError]
 ) -> None:
     cluster, time = MemoryCluster(ACCOUNT), Time()
-    refusal = Forbidden("x", status=403, api_message="you may not")
+    refusal = error("x", status=403, api_message="you may not")
     cluster.fail_when(lambda one: (one.verb, one.ref.kind) == (verb, kind), refusal)
     acquired = acquire(cluster, claim(account="d"), time)
     assert acquired.fence.is_advisory

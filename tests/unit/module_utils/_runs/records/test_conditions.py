@@ -61,6 +61,43 @@ def test_a_run_that_fails_says_why() -> None:
     assert record["metadata"]["name"] in condition["message"]
 
 
+def test_other_files_of_the_deployed_version_are_not_deployed_until_their_run_succeeds() -> None:
+    someone = deployer(release("2.9", {"shop": [config_map("shop", k="1")]}))
+    someone.deploy()
+    assert isinstance(someone.cluster, MemoryCluster)
+    someone.cluster.fail_when(
+        lambda call: call.verb == "apply" and call.ref.name == "shop" and not call.dry_run,
+        Forbidden("apply ConfigMap shop", status=403, api_message="a policy says no"),
+        times=1,
+    )
+    other = deployer(release("2.9", {"shop": [config_map("shop", k="2")]}), cluster=someone.cluster)
+    assert other.deploy()["failed"] is True
+    [condition] = installed(someone.cluster)["status"]["conditions"]
+    assert (condition["status"], condition["reason"]) == ("False", "OtherFiles")
+    assert other.record()["metadata"]["name"] in condition["message"]
+    other.deploy()
+    assert conditions_of(installed(someone.cluster)) == {"Deployed": ("True", "Deployed")}
+
+
+def test_a_run_whose_end_is_not_in_the_installation_has_not_succeeded() -> None:
+    someone = deployer(release("2.9", {"shop": [config_map("shop", k="1")]}))
+    tasks: list[str] = []
+    someone.before = tasks.append
+    assert isinstance(someone.cluster, MemoryCluster)
+    someone.cluster.fail_when(
+        lambda call: (call.verb, call.ref.kind) == ("apply", "Installation") and tasks.count("run") == 2,
+        Forbidden("apply Installation kyma", status=403, api_message="no right"),
+    )
+    assert someone.deploy()["failed"] is True
+    record = someone.record()
+    assert conditions_of(record) == {"Finished": ("True", "Failed"), "Succeeded": ("False", "Failed")}
+    assert (
+        "could not be recorded in the installation: apply Installation kyma: no right"
+        in record["status"]["message"]
+    )
+    assert conditions_of(installed(someone.cluster)) == {"Deployed": ("False", "Incomplete")}
+
+
 def test_the_installation_says_since_when_that_is_so(monkeypatch: pytest.MonkeyPatch) -> None:
     cluster = MemoryCluster()
     cluster.create(INSTALLATION_DEFINITION)
@@ -78,6 +115,7 @@ def test_the_installation_says_since_when_that_is_so(monkeypatch: pytest.MonkeyP
             version=version,
             target=target,
             last_run=f"r{hour}",
+            release_digest="d",
             resource_version=before.resource_version,
             uid=before.uid,
             conditions=before.conditions,

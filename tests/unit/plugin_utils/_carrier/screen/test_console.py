@@ -128,3 +128,11 @@ def test_a_document_gets_no_colours_beside_it(
     monkeypatch.setattr(C, "DEFAULT_STDOUT_CALLBACK", "oneline")
     print_block(["  install   logging  1 to create"], is_plan=True)
     assert capsys.readouterr().err == "  install   logging  1 to create\n"
+
+
+def test_only_the_first_line_has_the_colour_of_a_title(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(color, "ANSIBLE_COLOR", True)
+    print_block(["eu: failed", "next: run it again"], title_color="red")
+    assert capsys.readouterr().out == f"{RED}eu: failed\x1b[0m\nnext: run it again\n"
