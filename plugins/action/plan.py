@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.parsing.convert_bool import boolean
+from ansible.utils.vars import load_extra_vars
 
 from ..module_utils._carrier.task import ControllerNotes, Result
 from ..module_utils._carrier.task_call import failed_result
@@ -25,10 +27,12 @@ from ..plugin_utils._carrier.play_batches import host_turn
 from ..plugin_utils._carrier.role_options import delegate_variables, is_in_own_role
 from ..plugin_utils._plan_file.plan_task import PlanFileTask
 
-HOP_OPTIONS = ("release", "release_checksum", "release_version", "profile")
-"""The options that the tasks of one hop need to find its release."""
+HOP_OPTIONS = ("release", "release_checksum", "release_version")
+"""The options that the tasks of one hop need to find its release; the plan adds the profile."""
 ROLLOUT = "kyma_rollout"
 """The variable with what was decided about rings in this playbook."""
+RINGS, RING_NAMES = "kyma_rings", ("kyma_ring", "kyma_soak", "kyma_approve")
+"""The variable with the rings, and how names begin that are variables of rings, or are taken for such."""
 GATE_VARIABLES = ("kyma_gate", "kyma_gate_max_age")
 """The variables of the role with a gate that another job has decided."""
 
@@ -53,6 +57,11 @@ class ActionModule(LateFailure, ClusterTask, DirectCarrier):
         """See ClusterTask."""
         return True
 
+    def hop_number(self) -> int:
+        """See ClusterTask."""
+        number = str(self._task.args.get("plan_hop") or 1)
+        return int(number) if number.isdecimal() else 1
+
     def ends_with_playbook(self) -> bool:
         """See ClusterTask: the role applies the plan, unless it is stored or only to be seen."""
         is_alone = self._task.check_mode or self._task.args.get("plan_out")
@@ -60,8 +69,10 @@ class ActionModule(LateFailure, ClusterTask, DirectCarrier):
 
     def carry(self, arguments: Arguments, task_vars: TaskVars) -> Result:
         """See Carrier."""
-        if refusal := self._ring_refusal(arguments, task_vars):
+        if refusal := self._turn_refusal(arguments, task_vars):
             return {**failed_result(refusal), "state": WAITING}
+        if refusal := self._refusal_without_rings(task_vars):
+            return {**failed_result(refusal), "state": REFUSED}
         limit = arguments.params["max_fail_percentage"]
         play = self._task.get_play()
         turn = host_turn(play, task_vars, limit, self._templar.template, CLUSTER_LOG.hosts_out)
@@ -78,23 +89,34 @@ class ActionModule(LateFailure, ClusterTask, DirectCarrier):
             result["warnings"] = [*result.get("warnings", ()), *turn.warnings()]
         return result
 
-    def _ring_refusal(self, arguments: Arguments, task_vars: TaskVars) -> str:
+    def _turn_refusal(self, arguments: Arguments, task_vars: TaskVars) -> str:
         """Why the cluster has to wait for its ring; empty if it may begin."""
-        if self._is_in_turn(arguments, task_vars):
-            # Imported here, because only rollouts in rings need it.
-            from ..plugin_utils._rollout.ring_turn import turn_refusal
+        if not self._is_in_turn(arguments, task_vars):
+            return ""
+        # Imported here, because only rollouts in rings need it.
+        from ..plugin_utils._rollout.ring_turn import turn_refusal
 
-            host = str(task_vars["inventory_hostname"])
-            states, out = CLUSTER_LOG.states(is_over=False), CLUSTER_LOG.hosts_out()
-            return turn_refusal(task_vars[ROLLOUT], host, states, out)
-        rings = self._templar.template(task_vars.get("kyma_rings"))
-        if rings and not self._is_set("__kyma_rollout", task_vars):
-            return (
-                "nothing has begun here: rings (kyma_rings) are set in the inventory or in a play, and only"
-                " kyma.lifecycle.deploy_kyma deploys in rings. Ansible chooses its plays before it reads"
-                " these variables, so set them with -e, or with -e @FILE"
-            )
-        return ""
+        host = str(task_vars["inventory_hostname"])
+        states, out = CLUSTER_LOG.states(is_over=False), CLUSTER_LOG.hosts_out()
+        return turn_refusal(task_vars[ROLLOUT], host, states, out)
+
+    def _refusal_without_rings(self, task_vars: TaskVars) -> str:
+        """Why nothing may begin without rings, although they or their options are set; empty if it may."""
+        role = self._task._role if is_in_own_role(self._task) else None
+        defaults: Mapping[str, Any] = role.get_default_vars() if role else {}
+        start = RING_NAMES if role else RINGS
+        options = {
+            name: value
+            for name, value in task_vars.items()
+            if name.startswith(start) and value != defaults.get(name)
+        }
+        if not options or self._is_set("__kyma_rollout", task_vars):
+            return ""
+        # Imported here, because only rollouts in rings need it.
+        from ..plugin_utils._rollout.fleet_variables import refusal_without_rings
+
+        rings = self._templar.template(options.get(RINGS))
+        return refusal_without_rings(options, rings, lambda: load_extra_vars(self._loader).get(RINGS))
 
     def _is_in_turn(self, arguments: Arguments, task_vars: TaskVars) -> bool:
         """Whether a ring is being deployed, and nothing has begun here."""
@@ -142,6 +164,7 @@ class ActionModule(LateFailure, ClusterTask, DirectCarrier):
         diffs = result.get("diff", ()) if self._task.diff else result.pop("diff", ())
         version = f"Kyma {result['plan']['version']}" if "plan" in result else "no plan"
         write_diffs(path, f"{host}: {version}", diffs)
+        CLUSTER_LOG.write_report({"diff": path.absolute()})
 
     def _planned(self, arguments: Arguments, task_vars: TaskVars) -> Result:
         if not arguments.params["release"]:

@@ -21,7 +21,7 @@ description:
   - The shipped role of the deployer can't write approvals. The role C(kyma-lifecycle-approver) can, and can
     write nothing else.
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.connection
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.diff
 options:
@@ -153,6 +153,12 @@ msg:
   sample: >-
     ring rest is approved for the release 4e07408562be by alice (system:serviceaccount:ci:approver) since
     2026-11-21T08:00:00Z: the canaries were fine for a week, see CHG-1234
+not_done:
+  description: The approvals that were not deleted, because the task was stopped. Run it again to do the rest.
+  returned: if it was stopped
+  type: list
+  elements: str
+  sample: [rest-7k2x9]
 """
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.module_runner import run_module

@@ -29,7 +29,7 @@ description:
   - The usual options are O(names), O(state), O(release), O(release_checksum), O(profile), O(values_files),
     O(overrides) and O(timeout). All other options are for experts.
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.connection
   - kyma.lifecycle.release
   - kyma.lifecycle.limits
   - kyma.lifecycle.migrations
@@ -39,6 +39,7 @@ extends_documentation_fragment:
   - kyma.lifecycle.lease.account
   - kyma.lifecycle.deployment
   - kyma.lifecycle.deployment.pruning
+  - kyma.lifecycle.deployment.profile
   - kyma.lifecycle.attributes
 attributes:
   check_mode:

@@ -14,7 +14,7 @@ author:
 description:
   - Reads the deployed components and all their objects, with one request per kind.
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.connection
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.read
 options:

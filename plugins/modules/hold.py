@@ -19,7 +19,7 @@ description:
   - The module can hold a cluster before its first deployment. It then installs the definitions of the records
     of this collection.
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.connection
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.diff
 options:

@@ -27,7 +27,7 @@ description:
   - The usual options are O(release), O(release_checksum), O(profile), O(values_files), O(overrides),
     O(timeout) and O(prune). All other options are for experts.
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.connection
   - kyma.lifecycle.release
   - kyma.lifecycle.limits
   - kyma.lifecycle.migrations
@@ -36,6 +36,7 @@ extends_documentation_fragment:
   - kyma.lifecycle.lease
   - kyma.lifecycle.deployment
   - kyma.lifecycle.deployment.pruning
+  - kyma.lifecycle.deployment.profile
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.diff
 options:
@@ -56,11 +57,13 @@ options:
   # Expert options.
   allow_webhooks:
     description:
-      - Names of admission webhooks that the release may add or change although they can lock out every later
-        run.
+      - Names of admission webhooks, admission policies and other objects that the release may add or change
+        although they can lock out every later run. Otherwise the plan is refused.
       - These are webhooks with the failure policy V(Fail) that the API server asks about access reviews, the
-        records of this collection, or Leases in the namespace C(kyma-lifecycle). While such a webhook does
-        not answer, no run can write. Otherwise the plan is refused.
+        records of this collection, or Leases in the namespace C(kyma-lifecycle), and policies with a binding
+        that applies them to these records or Leases. C(matchConditions) are not evaluated, and count as met.
+      - Others are ResourceQuotas in C(kyma-lifecycle), FlowSchemas and PriorityLevelConfigurations for the
+        account that runs, and APIServices of groups that the API server serves itself.
     type: list
     elements: str
     default: []
@@ -348,6 +351,12 @@ rollout:
         - When the first run with RV(rollout.installed_digest) succeeded, or the cluster was adopted with it.
       type: str
       sample: "2026-11-21T13:21:07Z"
+    begun:
+      description:
+        - The C(ring) whose gate has let the last run of a rollout begin, and the C(release_digest) to which
+          that rollout leads. Empty if there was none. Runs by hand do not change it.
+      type: dict
+      sample: {ring: "", release_digest: ""}
     run:
       description: The newest run, as C(name), C(state) and C(release_digest). Empty if there is none.
       type: dict
@@ -395,6 +404,51 @@ grants:
     - It has the writes of migrations only as far as they could be rehearsed.
   returned: if anything blocks the deployment
   type: str
+hops:
+  description:
+    - The releases on the way of this call of C(ansible-playbook), in their order. It has one item for an
+      upgrade without hops.
+    - All outputs say from this value what was written.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    from:
+      description: The release before the hop. Empty if there was none, or if that is unknown.
+      type: str
+      sample: "2.9"
+    to:
+      description: The release that the hop leads to. Empty if that is unknown.
+      type: str
+      sample: "2.10"
+    state:
+      description:
+        - As RV(state). A hop that was not reached is V(not started). Before its turn it has the state that
+          the plan predicts, V(planned) or V(refused).
+      type: str
+      sample: succeeded
+    seconds:
+      description: How long its plan and its run took.
+      type: float
+      sample: 132.8
+    run:
+      description: The name of its run. Empty if none has begun, so that nothing was written.
+      type: str
+      sample: 20261121-131854-a1b2c3
+    planned:
+      description: What its plan counts, as RV(changes). None if it was not planned.
+      type: dict
+      sample: {create: 14, change: 3, replace: 0, delete: 1, migrations: 2}
+    written:
+      description:
+        - What its run has written, counted as RV(changes). None if a run has begun and its end is not known.
+          Then the record of the run has it.
+      type: dict
+      sample: {create: 14, change: 3, replace: 0, delete: 1, migrations: 2}
+    failures:
+      description: The reasons for its state, the first one first.
+      type: list
+      elements: str
 plan:
   description: The plan. Empty if anything blocks the deployment, except with O(require_healthy).
   returned: always
@@ -409,7 +463,11 @@ plan:
       type: str
       sample: "2.10"
     profile:
-      description: The profile of the release.
+      description: The profile of the release. Empty for none.
+      type: str
+      sample: production
+    previous_profile:
+      description: The profile that the cluster has. Empty if it has none.
       type: str
       sample: production
     release_digest:
@@ -565,6 +623,41 @@ plan:
                 - V(adopted) if others have created the object.
               type: str
               sample: restored
+        losses:
+          description:
+            - The values of others that its objects would lose. Values of objects that it adopts need
+              O(adopt_losses).
+          type: list
+          elements: dict
+          contains:
+            group:
+              description: The object's API group. Empty for the core group.
+              type: str
+              sample: apps
+            kind:
+              description: Its kind.
+              type: str
+              sample: StatefulSet
+            namespace:
+              description: Its namespace. Empty for cluster-scoped kinds.
+              type: str
+              sample: kyma-system
+            name:
+              description: Its name.
+              type: str
+              sample: loki
+            field:
+              description: The field. Values below a lost item of a list are not listed again.
+              type: str
+              sample: spec.replicas
+            manager:
+              description: The field managers that own it, separated by commas.
+              type: str
+              sample: kubectl-client-side-apply
+            value:
+              description: The value in short. Hidden if the object is a Secret.
+              type: str
+              sample: "3"
     migrations:
       description: The results of the checks of the migrations.
       type: list
@@ -693,6 +786,12 @@ plan:
           have written since it was deployed.
       type: dict
       sample: {logging: changed}
+    takings:
+      description:
+        - By component, hashes of the values that the run takes from other field managers, with object, field
+          and manager. A run that would take others fails.
+      type: dict
+      sample: {logging: [1f0c6a5d2b9e4c73]}
     actions:
       description:
         - What the deployment does with components, as migrations get to know it.

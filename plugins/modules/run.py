@@ -19,7 +19,7 @@ description:
     if nothing did. Its message names what failed. The reasons are those of the tasks that failed.
   - The usual options are O(state), O(plan), O(run) and O(reason). All other options are for experts.
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.connection
   - kyma.lifecycle.lease
   - kyma.lifecycle.lease.account
   - kyma.lifecycle.attributes
@@ -61,6 +61,22 @@ options:
         O(state=noted). Only a rollout in rings does that, under the lease of the cluster.
     type: bool
     default: false
+  rollout:
+    description:
+      - Internal. The ring whose gate has let the run begin, for O(state=started). The records of the run and
+        of the installation name it, so that a rollout knows which of its rings have begun.
+    type: dict
+    suboptions:
+      ring:
+        description:
+          - The name of the ring.
+        type: str
+        required: true
+      release_digest:
+        description:
+          - The digest of the release to which the rollout leads.
+        type: str
+        required: true
   deadline:
     description:
       - Seconds after which the run is cancelled, whatever it is at, for O(state=started). With V(0) it takes
@@ -207,6 +223,51 @@ changes:
       description: Migrations that are needed, or that have written.
       type: int
       sample: 2
+hops:
+  description:
+    - The releases on the way of this call of C(ansible-playbook), in their order. It has one item for an
+      upgrade without hops.
+    - All outputs say from this value what was written.
+  returned: if O(state=started), O(state=noted) or O(state=finished)
+  type: list
+  elements: dict
+  contains:
+    from:
+      description: The release before the hop. Empty if there was none, or if that is unknown.
+      type: str
+      sample: "2.9"
+    to:
+      description: The release that the hop leads to. Empty if that is unknown.
+      type: str
+      sample: "2.10"
+    state:
+      description:
+        - As RV(state). A hop that was not reached is V(not started). Before its turn it has the state that
+          the plan predicts, V(planned) or V(refused).
+      type: str
+      sample: succeeded
+    seconds:
+      description: How long its plan and its run took.
+      type: float
+      sample: 132.8
+    run:
+      description: The name of its run. Empty if none has begun, so that nothing was written.
+      type: str
+      sample: 20261121-131854-a1b2c3
+    planned:
+      description: What its plan counts, as RV(changes). None if it was not planned.
+      type: dict
+      sample: {create: 14, change: 3, replace: 0, delete: 1, migrations: 2}
+    written:
+      description:
+        - What its run has written, counted as RV(changes). None if a run has begun and its end is not known.
+          Then the record of the run has it.
+      type: dict
+      sample: {create: 14, change: 3, replace: 0, delete: 1, migrations: 2}
+    failures:
+      description: The reasons for its state, the first one first.
+      type: list
+      elements: str
 plan:
   description: The plan, as it was given. Empty if none was.
   returned: if O(state=started), O(state=noted) or O(state=finished)

@@ -15,7 +15,7 @@ description:
   - Reads the records of deployments in the cluster.
   - A cluster without records, or without their CRDs, had no deployment. That is no failure.
 extends_documentation_fragment:
-  - kubernetes.core.k8s_auth_options
+  - kyma.lifecycle.connection
   - kyma.lifecycle.attributes
   - kyma.lifecycle.attributes.read
 options:

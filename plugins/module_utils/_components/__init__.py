@@ -5,7 +5,8 @@
 
 `rehearsed_work` computes what would change, `component_run` does it, and `component_removal` ends it.
 
-Public modules: `component_context`, `component_crds`, `component_health`, `component_inventory`,
-`component_plan`, `component_removal`, `component_run`, `desired_component`, `migrations`, `provided_kinds`,
-`rehearsed_work`, `removal_gate`, `selection`, `work_options`.
+Public modules: `adoption_losses`, `component_context`, `component_crds`, `component_health`,
+`component_inventory`, `component_plan`, `component_removal`, `component_run`, `desired_component`,
+`migrations`, `provided_kinds`, `rehearsed_changes`, `rehearsed_work`, `removal_gate`, `selection`,
+`work_options`.
 """

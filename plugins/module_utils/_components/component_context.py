@@ -104,6 +104,8 @@ class ComponentContext(WorkContext):
         additions: the additions of this run.
         selection: which objects of each component are read and applied, see :mod:`~.selection`; all, if
             it does not name a component.
+        planned: by component, the keys of the values that it may take from others, as the plan of the run
+            lists them; None if no plan limits that.
         providers: the components that install kinds when they run, by API group.
         run: the name of the run, which the inventories record; empty outside a run.
         owner_kind: the kind of the components in the inventories: of a release, or modules.
@@ -118,6 +120,7 @@ class ComponentContext(WorkContext):
     source: ContentSource
     additions: RunAdditions = RunAdditions()
     selection: Mapping[str, str] = field(default_factory=dict)
+    planned: Mapping[str, Sequence[str]] | None = None
     providers: Mapping[str, str] = field(default_factory=dict)
     run: str = ""
     owner_kind: str = COMPONENT

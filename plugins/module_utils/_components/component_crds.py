@@ -9,6 +9,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from .._batch import Batch
 from .._cluster.cluster import Object, Ref, ref_of
 from .._cluster.errors import ClusterError
 from .._errors import LifecycleError
@@ -58,7 +59,9 @@ def narrow_component(
                     WaitCallbacks(until_served=until_served),
                     learn=SECONDS_TO_LEARN,
                     known=known,
-                    cancelled=place.out_of_grace,
+                    batch=Batch(
+                        component.name, "rewriting", progress=place.progress, cancelled=place.out_of_grace
+                    ),
                     report=lambda detail: place.progress(component.name, "narrowing", detail),
                 )
                 if done is not None:

@@ -16,6 +16,7 @@ from .selection import ALL
 if TYPE_CHECKING:
     from .._objects.inventory.inventory_entry import InventoryEntry
     from .._objects.ownership.findings import Finding
+    from .._objects.ownership.losses import LostValue
     from .component_inventory import DeployedAs
 
 UNVERIFIED = "unverified"
@@ -31,12 +32,14 @@ class Blocker:
         message: the problem, its object, and what to do, in a sentence.
         is_hold: whether the reason is a hold on the cluster.
         recreates: the object that would have to be recreated, if that is the reason.
+        loses: the object that would lose values of its creator, if that is the reason.
     """
 
     component: str
     message: str
     is_hold: bool = False
     recreates: Ref | None = None
+    loses: Ref | None = None
 
     def __str__(self) -> str:
         return f"{self.component}: {self.message}" if self.component else self.message
@@ -111,6 +114,8 @@ class ComponentPlan:
         findings: changes by others to its objects that were not reported before.
         observed_entries: the new inventory entries of objects that were checked and do not change.
         listed: its data in the component list, if it does not change and the inventory has other data.
+        losses: the values of others that its objects would lose.
+        takings: the keys of the values that it takes from others, see :func:`~.takings.taking_keys`.
     """
 
     name: str
@@ -127,6 +132,8 @@ class ComponentPlan:
     findings: tuple[Finding, ...] = ()
     observed_entries: tuple[InventoryEntry, ...] = ()
     listed: DeployedAs | None = None
+    losses: tuple[LostValue, ...] = ()
+    takings: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -151,6 +158,7 @@ class ComponentPlan:
             "hooks": list(self.hooks),
             "warnings": list(self.warnings),
             "drift": [finding.as_result() for finding in self.findings],
+            "losses": [loss.as_result() for loss in self.losses],
         }
 
 

@@ -8,12 +8,14 @@ The caller decides which objects to remove: a deletion, a pruning, a rehearsal o
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 
+from .._batch import REPORT_SECONDS
 from .._cluster.cluster import Cluster, Ref
 from .._cluster.kinds import is_built_in
 from .._errors import LifecycleError
@@ -85,6 +87,9 @@ class ComponentRemoval:
         self._given_up = {entry.ref for entry in entries}
         self._shared: set[Ref] = set()
         self._others = others
+        self._lock = threading.Lock()
+        self._requested, self._reported_at = 0, 0.0
+        self._report: Callable[[], None] = lambda: None
 
     @property
     def is_over(self) -> bool:
@@ -103,16 +108,38 @@ class ComponentRemoval:
         self.removal.untried += chain.from_iterable(self._rounds)
         self._rounds = []
 
+    def report_to(self, progress: Progress, name: str, state: str, timeout: float) -> None:
+        """Report how many deletions are requested, now and later."""
+        limit = timeout if timeout < float("inf") else 0.0
+
+        def report() -> None:
+            self._reported_at = time.monotonic()
+            step = Step(limit=limit, spent=self.seconds, done=self._requested, total=self.count)
+            progress(name, state, counted(self.count, "object"), step)
+
+        self._report = report
+        report()
+
+    def note_request(self) -> None:
+        """Note that the deletion of one more object is requested; usable from several threads."""
+        with self._lock:
+            self._requested += 1
+            if time.monotonic() - self._reported_at >= REPORT_SECONDS:
+                self._report()
+
     def leave_shared(self, name: str, deleting: dict[Ref | str, str]) -> None:
         """Leave the objects to another component that deletes them, too.
 
+        If the entries of two components have different uids, one of them is outdated, and both are tried.
+
         Args:
             name: of the component.
-            deleting: the components that delete objects, by reference and by uid; its own are added.
+            deleting: the components that delete objects, by uid, or by reference without one; its own are
+                added.
         """
         for entries in self._rounds:
             for entry in tuple(entries):
-                other = deleting.setdefault(entry.ref, deleting.setdefault(entry.uid or entry.ref, name))
+                other = deleting.setdefault(entry.uid or entry.ref, name)
                 if other != name:
                     entries.remove(entry)
                     self._shared.add(entry.ref)
@@ -234,13 +261,12 @@ def remove_components(
         if not removal.refusal:
             removal.times["started_at"] = removal.times["started_at"] or precise_timestamp()
             if progress and removal.count and not turn:
-                step = Step(limit=timeout if timeout < float("inf") else 0.0)
-                progress(name, state, counted(removal.count, "object"), step)
+                removal.report_to(progress, name, state, timeout)
             if gate and turn == OPERATORS_ROUND:
                 wait_for_resources(name, gate)
             if not removal.is_over:
                 deadline = time.monotonic() + timeout - removal.seconds
-                now = replace(terms, deadline=deadline)
+                now = replace(terms, deadline=deadline, requested=removal.note_request)
                 removal.remove_next(with_reports(now, progress, name, state, timeout) if progress else now)
             if removal.is_over and name in inventories:
                 removal.forget(terms.cluster, inventories[name])

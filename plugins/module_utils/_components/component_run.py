@@ -15,7 +15,7 @@ from .._cluster.cluster import Object, Pages, Ref, ref_of
 from .._cluster.errors import ClusterError
 from .._cluster.kinds import NAMESPACE_KIND, is_of_kind
 from .._errors import MOST_REASONS, LifecycleError
-from .._objects.apply.apply_object import AppliedObject
+from .._objects.apply.apply_object import AppliedObject, GuardedRead
 from .._objects.apply.apply_set import CRD, WaitCallbacks
 from .._objects.apply.refusals import is_immutable, recreation_advice
 from .._objects.health.diagnosis import diagnose, diagnose_from
@@ -55,6 +55,7 @@ from .last_check import late_refusals
 from .provided_kinds import awaited_kinds, describe_awaited, unserved_error
 from .selection import ALL, MOVED
 from .served_kinds import wait_until_served
+from .takings import held_to_plan, held_to_policy
 
 REPORT_SECONDS = 1.0
 """Seconds between two reports of the number of applied objects."""
@@ -141,8 +142,8 @@ class ComponentRun(ComponentWork):
             raise _Stopped(FAILED, "; ".join(fatal))
         left = [one["id"] for one in outcomes if one["state"] == CANCELLED]
         if left:
-            done = "nothing was applied" if phase == Phase.PRE else "all is applied and healthy"
-            raise _Stopped(CANCELLED, f"the run was cancelled; {done}, and not done: {', '.join(left)}")
+            when = "before the component was applied" if phase == Phase.PRE else "after it was healthy"
+            raise _Stopped(CANCELLED, f"the run was cancelled {when}; not done: {', '.join(left)}")
         if phase == Phase.PRE and self._place.cancelled():
             raise _Stopped(CANCELLED, "the run was cancelled before anything was applied")
 
@@ -212,6 +213,12 @@ class ComponentRun(ComponentWork):
     def _waits(self) -> WaitCallbacks:
         return WaitCallbacks(self._until_gone, self._until_served, self._until_provided)
 
+    def _guard(self) -> GuardedRead:
+        planned = self._place.planned
+        if planned is None:
+            return held_to_policy(self.component.name, self.known, self._place.policy)
+        return held_to_plan(planned.get(self.component.name, ()))
+
     def _may_repeat(self) -> bool:
         return time.monotonic() < self._deadline and not self._place.out_of_grace()
 
@@ -233,7 +240,7 @@ class ComponentRun(ComponentWork):
         refusals = late_refusals(self._place.cluster, self.objects, self._place.additions.kinds, places)
         if refusals:
             reasons = "; ".join(str(error) for error in refusals[:MOST_REASONS])
-            raise _Stopped(FAILED, f"{reasons} (asked beforehand: nothing of the component was written)")
+            raise _Stopped(FAILED, f"{reasons} (asked before the component was applied)")
 
     def _new_places(self) -> frozenset[str]:
         """The namespaces that this run may have created: the release's, if none of our objects was there.

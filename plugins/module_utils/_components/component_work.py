@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from .._cluster.cluster import Object, Ref
-from .._objects.apply.apply_object import AppliedObject, KnownObjects
+from .._objects.apply.apply_object import AppliedObject, GuardedRead, KnownObjects
 from .._objects.apply.apply_set import ApplyResult, WaitCallbacks, apply_objects
 from .._objects.inventory.inventory import Inventory, remembered_by
 from .._objects.inventory.inventory_entry import InventoryEntry
@@ -102,7 +102,12 @@ class ComponentWork:
     def apply(self, objects: Sequence[Object]) -> None:
         """Apply objects of the component."""
         place = self._place
-        known = KnownObjects(self.known, place.known.autoscaled, by_uid=not place.is_rehearsal)
+        known = KnownObjects(
+            self.known,
+            place.known.autoscaled,
+            by_uid=not place.is_rehearsal,
+            guard=self._guard(),
+        )
         self.applied += apply_objects(
             place.cluster,
             objects,
@@ -114,6 +119,10 @@ class ComponentWork:
             answered=self._note_answer,
             may_repeat=self._may_repeat,
         )
+
+    def _guard(self) -> GuardedRead | None:
+        """Reads an object before values are taken from others; None if any may be."""
+        return None
 
     def _read_live(self, _inventory: Inventory) -> Mapping[Ref, Object]:
         return self._place.known.live

@@ -13,7 +13,7 @@ from typing import Any
 from .._cluster.cluster import Object, Ref, group_of, ref_of
 from .._cluster.kinds import is_crd
 from .._objects.ownership.autoscaling import Target, is_autoscaler, is_scaled, target_of
-from .._release.manifests import objects_digest
+from .._release.manifests import SERVER_FIELDS, objects_digest
 from .._release.model import Content
 from .component_inventory import DeployedAs
 
@@ -100,14 +100,12 @@ def complete_manifest(
     """One manifest in the form for the server.
 
     If the manifest has no namespace, it gets the component's; ``stringData`` becomes ``data``. Fields of
-    other owners are left out: ``status``, ``rules`` of a ClusterRole that aggregates, ``replicas`` of an
-    autoscaler's target.
+    other owners are left out: those of the server, ``status``, ``rules`` of a ClusterRole that aggregates,
+    ``replicas`` of an autoscaler's target.
     """
     # Unchanged parts are shared with the manifest: neither is ever changed.
     obj = {key: value for key, value in manifest.items() if key != "status"}
-    obj["metadata"] = {
-        key: value for key, value in manifest["metadata"].items() if key != "creationTimestamp"
-    }
+    obj["metadata"] = {key: value for key, value in manifest["metadata"].items() if key not in SERVER_FIELDS}
     meta = obj["metadata"]
     scope = namespaced(obj["apiVersion"], obj["kind"])
     if scope is True:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 
 from .._cluster.cluster import Object, ref_of
@@ -14,10 +14,11 @@ from .._objects.apply.apply_object import KnownObjects
 from .._objects.apply.apply_set import Refusal, WaitCallbacks
 from .._objects.apply.change import ObjectChange
 from .._objects.apply.crd_narrowing import narrow_definition
-from .._objects.apply.refusals import is_immutable, recreation_advice
+from .._objects.apply.refusals import is_immutable, loss_advice, recreation_advice
 from .._objects.inventory.inventory import Inventory, entries_of
 from .._objects.inventory.inventory_entry import InventoryEntry, current_entry
 from .._objects.ownership.findings import unexplained
+from .._objects.ownership.losses import LostValue, lost_values
 from .._objects.ownership.policy import Policy
 from ..migration import Phase
 from .component_context import WorkContext
@@ -27,6 +28,7 @@ from .component_work import ComponentWork
 from .desired_component import DesiredComponent
 from .provided_kinds import ApiKind, kind_of
 from .selection import ALL, NEW_CONTENT, Origin, choose_action, choose_selection
+from .takings import taking_keys
 
 
 class RehearsedWork(ComponentWork):
@@ -128,7 +130,16 @@ class RehearsedWork(ComponentWork):
             findings=tuple(findings),
             observed_entries=self._observed_entries() if action == "unchanged" else (),
             listed=component.listed if action == "unchanged" and relisted != self.before else None,
+            losses=tuple(self._losses(changes)),
+            takings=taking_keys(self.applied.applied),
         )
+
+    def _losses(self, changes: Iterable[ObjectChange]) -> Iterator[LostValue]:
+        """The values of others that its objects lose, without those that are deleted and recreated."""
+        intents = {ref_of(obj): obj for obj in self.objects}
+        for change in changes:
+            if change.before and change.after and change.ref in intents and not change.replaced:
+                yield from lost_values(change.before, change.after, intents[change.ref])
 
     def _observed_entries(self) -> tuple[InventoryEntry, ...]:
         """The entries of checked objects that do not change: the next plan need not read them again."""
@@ -155,13 +166,20 @@ def refusal_blocker(component: str, refusal: Refusal) -> Blocker:
     return Blocker(component, message, recreates=refusal.ref if is_immutable(refusal.error) else None)
 
 
-def with_recreation_advice(blockers: Iterable[Blocker], policy: Policy) -> list[Blocker]:
-    """Blockers of which the last one that an immutable field causes says how to allow all of these."""
+def with_advice(blockers: Iterable[Blocker], policy: Policy) -> list[Blocker]:
+    """Blockers of which the last one of each reason says how to allow all that have this reason.
+
+    The reasons are immutable fields, and values of others that objects would lose.
+    """
     advised = list(blockers)
-    places = [place for place, one in enumerate(advised) if one.recreates]
-    if places:
-        refs = [one.recreates for one in advised if one.recreates]
-        last = advised[places[-1]]
-        advice = recreation_advice(refs, policy.replace_immutable)
-        advised[places[-1]] = replace(last, message=f"{last.message}. {advice}")
+    recreated = {place: one.recreates for place, one in enumerate(advised) if one.recreates}
+    losing = {place: one.loses for place, one in enumerate(advised) if one.loses}
+    for objects, advise, allowed in (
+        (recreated, recreation_advice, policy.replace_immutable),
+        (losing, loss_advice, policy.adopt_losses),
+    ):
+        if objects:
+            last = advised[max(objects)]
+            message = f"{last.message}. {advise(objects.values(), allowed)}"
+            advised[max(objects)] = replace(last, message=message)
     return advised

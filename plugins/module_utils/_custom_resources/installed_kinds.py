@@ -11,8 +11,10 @@ import json
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from .._cluster.cluster import GROUP, Cluster, Object
+from .._batch import Batch
+from .._cluster.cluster import GROUP, Cluster, Object, ref_of
 from .._cluster.errors import ClusterError, Forbidden
 from .._errors import LifecycleError
 from .._loose_json import mapping_of
@@ -21,6 +23,8 @@ from .._text import one_line
 CRD_KIND = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 HASH_ANNOTATION = f"{GROUP}/definition-hash"
 SECONDS_TO_SERVE = 60.0
+INSTALLATION = ("definitions", "installing", "definitions and roles")
+"""The names of an installation for a :class:`~.._batch.Batch`."""
 INSTALL_RIGHTS = (
     "get, list, watch, create and patch customresourcedefinitions.apiextensions.k8s.io, and to get, create,"
     " patch and escalate clusterroles.rbac.authorization.k8s.io"
@@ -84,30 +88,43 @@ class InstalledKinds:
             # Many users may not read it; without this exception they could not continue.
             return DefinitionState(is_served, is_current=is_served)
 
-    def install(self, cluster: Cluster) -> None:
+    def install(self, cluster: Cluster, batch: Batch | None = None) -> None:
         """Install them and their roles, and wait until the API server serves them.
 
+        Args:
+            cluster: where.
+            batch: this work, which may be stopped.
+
         Raises:
-            LifecycleError: the server does not serve them in time, or refuses them.
+            LifecycleError: the server does not serve them in time, or refuses them; or this was stopped.
         """
-        for role in self.roles:
-            cluster.apply(role, force=True)
-        complete_definitions(cluster, [cluster.apply(one, force=True) for one in self.definitions])
+        batch = batch or Batch()
+        apply = partial(cluster.apply, force=True)
+        answers = batch.map(apply, [*self.roles, *self.definitions], name=ref_of, threads=1)
+        batch.require_all()
+        complete_definitions(cluster, [one for one in answers[len(self.roles) :] if one])
         # Last, as its hash states that everything is installed.
         last = self.definitions[-1]
         metadata = {**last["metadata"], "annotations": {HASH_ANNOTATION: self.hash}}
         cluster.apply({**last, "metadata": metadata}, force=True)
 
-    def update(self, cluster: Cluster, state: DefinitionState) -> tuple[bool, tuple[str, ...]]:
+    def update(
+        self, cluster: Cluster, state: DefinitionState, batch: Batch | None = None
+    ) -> tuple[bool, tuple[str, ...]]:
         """Install them if they are missing or not current; whether they were installed, and warnings.
 
+        Args:
+            cluster: where.
+            state: theirs.
+            batch: this work, which may be stopped.
+
         Raises:
-            LifecycleError: they are missing, and can't be installed.
+            LifecycleError: they are missing, and can't be installed; or this was stopped.
         """
         if state.is_current:
             return False, ()
         try:
-            self.install(cluster)
+            self.install(cluster, batch)
         except Forbidden as refusal:
             problem = self._problem(refusal)
             if not state.is_served:

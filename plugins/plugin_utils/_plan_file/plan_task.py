@@ -149,7 +149,4 @@ _LATER = (
 def _refuse(differences: Sequence[str]) -> None:
     if differences:
         listed = "".join(f"\n- {one}" for one in differences)
-        raise BadPlan(
-            f"the stored plan is no longer valid, so nothing was written; plan again, or correct "
-            f"this:{listed}"
-        )
+        raise BadPlan(f"the stored plan is no longer valid; plan again, or correct this:{listed}")

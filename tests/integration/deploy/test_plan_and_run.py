@@ -17,7 +17,6 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object, ref_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid, Unreachable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper, T
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
     ComponentEntry,
@@ -31,7 +30,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import compo
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     GLOBAL,
     Context,
-    Migration,
     Phase,
     Verdict,
     not_needed,
@@ -42,9 +40,10 @@ from hypothesis import Phase as Stage
 
 from tests.cluster.paths import ROOT
 from tests.support.audit import writes
-from tests.support.driver import Deployer, FakeMaterials, config_map, crd, custom, deployment, release
+from tests.support.driver import Deployer, config_map, crd, custom, deployment, release
 from tests.support.eventually import eventually
 from tests.support.extent import IS_FULL, examples
+from tests.support.live_deployer import user_of
 from tests.support.needs import skip
 from tests.support.own_cluster import OwnCluster, new_cluster
 from tests.support.plan_comparison import (
@@ -72,12 +71,6 @@ def own_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnCluster
     """A cluster for the releases of this file."""
     with new_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
         yield cluster
-
-
-def user_of(cluster: OwnCluster, given: Release, *migrations: type[Migration], **options: Any) -> Deployer:
-    """A user of a real cluster with a release and migrations."""
-    live = connect({"kubeconfig": str(cluster.kubeconfig)})
-    return Deployer(live, FakeMaterials(given, migrations), options)
 
 
 def plan_without_writes(cluster: OwnCluster, user: Deployer) -> Result:

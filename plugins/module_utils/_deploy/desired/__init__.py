@@ -3,5 +3,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The desired state of a release on a cluster: components, their waves, their migrations.
 
-Public modules: `release_migrations`.
+Public modules: `release_migrations`, `release_profile`.
 """

@@ -3,5 +3,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a deployment would do, and why; computed without a write.
 
-Public modules: `binding`, `plan_diff`, `planner`, `release_plan`, `rollout_facts`, `summary`.
+Public modules: `binding`, `plan_diff`, `planned_hops`, `planner`, `release_plan`, `rollout_facts`, `summary`.
 """

@@ -9,9 +9,9 @@ all.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..._carrier.task import Task
@@ -20,6 +20,8 @@ from ..._components.component_plan import MigrationPlan
 from ..._errors import LifecycleError
 from ..._objects.apply.change import ObjectChange
 from ..._objects.apply.diff import changed_values
+from ..._objects.inventory.inventory_entry import short_hash
+from ..._release.model import NO_PROFILE, rendering_digest
 from ..._runs.records.installation import identity_of
 from ..._text import first_of
 from .release_plan import Plan
@@ -110,7 +112,7 @@ def _predicted(plan: Mapping[str, Any]) -> dict[str, Any]:
 
 def hashes_of(options: Mapping[str, Any]) -> dict[str, str]:
     """Options as hashes, which can be compared but not read; without empty options."""
-    return {name: short_hash(value) for name, value in options.items() if value}
+    return {name: _hash(value) for name, value in options.items() if value}
 
 
 def input_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
@@ -123,9 +125,8 @@ def input_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list
     return first_of([_difference(path, old.get(path), new.get(path)) for path in paths], _MOST)
 
 
-def short_hash(value: Any) -> str:
-    """A hash of a value, which can be compared but not read."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:16]
+def _hash(value: Any) -> str:
+    return short_hash(json.dumps(value, sort_keys=True, default=str))
 
 
 def _of_migration(migration: MigrationPlan) -> dict[str, Any]:
@@ -147,7 +148,7 @@ def _change(change: ObjectChange, *, values: bool) -> str:
         text += " (unverified)"
     plain = values and change.action == "change" and change.ref.kind != "Secret"
     if plain and change.before and change.after:
-        text += f" [{short_hash(changed_values(change.before, change.after))}]"
+        text += f" [{_hash(changed_values(change.before, change.after))}]"
     return text
 
 
@@ -177,8 +178,10 @@ def _shown(value: Any) -> str:
     return (text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...") or "nothing"
 
 
-def require_planned_release(task: Task, record: Mapping[str, Any]) -> None:
-    """Refuse work on another release than the planned one: no user has seen what it would do.
+def with_planned_release(task: Task, record: Mapping[str, Any]) -> Task:
+    """The task with the planned release, in the planned profile.
+
+    Another one is refused: no user has seen what it would do.
 
     Args:
         task: a task of the run, which reads the release.
@@ -187,12 +190,17 @@ def require_planned_release(task: Task, record: Mapping[str, Any]) -> None:
     Raises:
         LifecycleError: the release is another one.
     """
-    planned = record["spec"].get("digest")
-    if planned and task.materials.has_release and task.materials.fingerprint() != planned:
+    planned, profile = record["spec"].get("digest"), record["spec"].get("profile", "")
+    if not (planned and task.materials.has_release):
+        return task
+    requested = task.params["profile"]
+    is_other = requested and requested != (profile or NO_PROFILE)
+    if is_other or rendering_digest(task.materials.fingerprint(), profile) != planned:
         raise LifecycleError(
-            "the release has changed since the plan was made: its files, its values, or the program that "
-            "renders it. This task has written nothing; run the playbook again to plan again"
+            "the release has changed since the plan was made: its files, its profile, its values, or the"
+            " program that renders it. This task has written nothing; run the playbook again to plan again"
         )
+    return replace(task, materials=task.materials.for_profile(profile))
 
 
 def require_planned_code(task: Task, record: Mapping[str, Any]) -> None:

@@ -9,15 +9,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..._cluster.cluster import Cluster, Object, Ref, ref_of
+from ..._components.adoption_losses import loss_blockers, lossy_adoptions
 from ..._components.component_plan import Blocker, ComponentPlan
 from ..._components.desired_component import DesiredComponent
 from ..._objects.access.review import missing_rights
 from ..._objects.access.rights import RBAC, Resources, Right, list_right
 from ..._objects.apply.apply_rights import apply_rights, delete_rights, granting_rights, narrowing_rights
 from ..._objects.apply.change import ObjectChange
-from ..._objects.inventory.inventory import Inventory
+from ..._objects.inventory.inventory import Inventory, remembered_by
 from ..._objects.ownership.autoscaling import AUTOSCALERS
-from ..._objects.ownership.other_tools import by_manager, coexistence_problem, is_active
+from ..._objects.ownership.other_tools import OtherManager, by_manager, coexistence_problem, is_active
+from ..._objects.ownership.policy import Policy
 from ..._runs.records.record_rights import journal_rights
 from ..._threads import map_in_threads
 
@@ -34,7 +36,7 @@ class IntendedChanges:
         inventories: of earlier deployments, by component.
         live: the metadata of the objects in these.
         served: returns the served resource of a kind, including the run's own CRDs.
-        takeover: whether objects of other tools may be taken over.
+        policy: what the user allows.
     """
 
     components: Sequence[tuple[DesiredComponent, ComponentPlan]]
@@ -44,7 +46,7 @@ class IntendedChanges:
     inventories: Mapping[str, Inventory]
     live: Mapping[Ref, Object]
     served: Resources
-    takeover: bool
+    policy: Policy
 
 
 def needed_rights(intended: IntendedChanges) -> set[Right]:
@@ -119,18 +121,33 @@ def unverified_role_notes(cluster: Cluster, intended: IntendedChanges) -> tuple[
     )
 
 
-def coexistence_blockers(cluster: Cluster, intended: IntendedChanges) -> list[Blocker]:
-    """Blockers for active other tools that manage objects which the run would write."""
+def ownership_blockers(cluster: Cluster, intended: IntendedChanges) -> list[Blocker]:
+    """Blockers for what belongs to others: objects of active other tools, and values of creators."""
+    policy, blockers = intended.policy, list[Blocker]()
+    alive: set[OtherManager] = set()
+    if not policy.takeover:
+        alive, blockers = _coexistence_blockers(cluster, intended)
+    for component, plan in intended.components:
+        known = remembered_by(component.name, intended.inventories) if plan.losses else {}
+        blockers += loss_blockers(component.name, lossy_adoptions(plan, known, policy), policy, alive)
+    return blockers
+
+
+def _coexistence_blockers(
+    cluster: Cluster, intended: IntendedChanges
+) -> tuple[set[OtherManager], list[Blocker]]:
+    """The active other tools that manage objects which the run would write, and blockers for them."""
     met = intended.met
     managed_by_component = {
         component.name: by_manager(met[ref] for obj in component.objects if (ref := ref_of(obj)) in met)
         for component, _plan in intended.components
     }
     managers = sorted({manager for managed in managed_by_component.values() for manager in managed})
-    alive = dict(zip(managers, map_in_threads(lambda one: is_active(cluster, one), managers), strict=True))
-    return [
+    activity = map_in_threads(lambda one: is_active(cluster, one), managers)
+    alive = {manager for manager, active in zip(managers, activity, strict=True) if active}
+    return alive, [
         Blocker(component, coexistence_problem(manager, refs))
         for component, managed in managed_by_component.items()
         for manager, refs in managed.items()
-        if alive[manager]
+        if manager in alive
     ]

@@ -20,11 +20,13 @@ from ..._migrations.retirement import overdue_migrations
 from ..._objects.inventory.inventory import refs_to_check
 from ..._objects.ownership.policy import Policy
 from ..._objects.prune.prune_decision import may_prune
+from ..._release.model import rendering_digest
 from ..._runs.records.cluster_hold import hold_problem
 from ..._runs.records.installation import Installation
 from ..._threads import call_in_threads
 from ...migration import GLOBAL
 from ..desired.release_migrations import with_installation
+from ..desired.release_profile import chosen_profile
 from .migration_warnings import migration_warnings
 from .observed_state import ObservedState, observe_cluster
 from .plan_progress import PlanProgress
@@ -40,19 +42,22 @@ def create_plan(
 ) -> Plan:
     """Plan a deployment; it only reads, and sends dry runs if something has changed.
 
-    If the digest of the release is the deployed one and no object in the cluster has changed, the release is
-    neither parsed nor rendered. Nor is it if the cluster is held and the request stops at a hold.
+    The release is that for the deployed profile, unless the request names another. If its digest is the
+    deployed one and no object in the cluster has changed, the release is neither parsed nor rendered. Nor is
+    it if the cluster is held and the request stops at a hold.
 
     Raises:
         LifecycleError: the release can't be read, or the cluster doesn't answer.
     """
     report = PlanProgress(request.progress)
     report.reading()
-    digest, observed = call_in_threads(
+    fingerprint, observed = call_in_threads(
         materials.fingerprint,
         lambda: observe_cluster(cluster, lambda current: _stopping_hold(current, materials, request)),
     )
     report.has_read()
+    profile = chosen_profile(request.profile, observed.installation)
+    materials, digest = materials.for_profile(profile), rendering_digest(fingerprint, profile)
     if observed.held:
         blocker = Blocker("", observed.held, is_hold=True)
         return Plan(
@@ -91,7 +96,7 @@ def create_plan(
                 components=observed.inventories,
                 release=observed.installation.version,
             )
-            return _nothing_to_do(observed, verdicts, migration_set, warnings, request.alone)
+            return _nothing_to_do(observed, verdicts, migration_set, warnings, request)
     # Imported here, because a run with nothing to do does not need these: they are half of all modules.
     from ..desired.unchanged_components import read_release
     from .hops import plan_hops
@@ -100,6 +105,7 @@ def create_plan(
     if request.hops and not request.alone:
         return plan_hops(cluster, materials, request, migration_set, migrating, observed)
     release, unchanged = read_release(materials, {} if observed.refused else observed.inventories)
+    digest = rendering_digest(fingerprint, release.profile)
     return ReleaseRehearsal(
         cluster, release, request, migration_set, migrating, observed, digest, skip=unchanged
     ).plan()
@@ -108,7 +114,10 @@ def create_plan(
 def _stopping_hold(installation: Installation, materials: Materials, request: PlanRequest) -> str:
     """The hold in force, if a plan need not find out whether it matters; otherwise empty."""
     held = hold_problem(installation.hold, datetime.now(UTC)) if request.stops_at_hold else ""
-    return held if held and installation.version != materials.version() else ""
+    if not held:
+        return ""
+    materials = materials.for_profile(chosen_profile(request.profile, installation))
+    return held if installation.version != materials.version() else ""
 
 
 def _is_as_deployed(observed: ObservedState, digest: str, policy: Policy) -> bool:
@@ -141,11 +150,15 @@ def _nothing_to_do(
     verdicts: Sequence[MigrationPlan],
     migration_set: MigrationSet,
     warnings: Sequence[str],
-    alone: tuple[str, ...],
+    request: PlanRequest,
 ) -> Plan:
     installation = observed.installation
     health = observed_health(
-        (one for one in observed.inventories.values() if one.owner in (alone or installation.components)),
+        (
+            one
+            for one in observed.inventories.values()
+            if one.owner in (request.alone or installation.components)
+        ),
         observed.live,
     )
     components = [
@@ -170,7 +183,8 @@ def _nothing_to_do(
         searched=migration_set.searched,
         code=migration_set.code,
         warnings=tuple(warnings),
-        alone=alone,
+        alone=request.alone,
         health=health,
         installation=installation,
+        is_profile_requested=bool(request.profile),
     )

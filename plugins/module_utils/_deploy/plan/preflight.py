@@ -25,9 +25,9 @@ from ..._runs.records.record_rights import records_rights
 from ..._runs.records.record_schema import API_VERSION
 from .component_preflight import (
     IntendedChanges,
-    coexistence_blockers,
     granting_rights_of,
     needed_rights,
+    ownership_blockers,
     unverified_role_notes,
 )
 from .observed_state import ObservedState
@@ -70,7 +70,7 @@ def run_preflight(
     now = datetime.now(UTC)
     held = hold_problem(observed.installation.hold, now)
     blockers = [Blocker("", held, is_hold=True)] if held else []
-    blockers += [] if intended.takeover else coexistence_blockers(cluster, intended)
+    blockers += ownership_blockers(cluster, intended)
     # A refusal that only names a missing right is reported once, with the roles that grant it.
     refusals = [(blocker, refused_right(blocker.message)) for blocker in known]
     refused = {right for _blocker, right in refusals if right is not None}

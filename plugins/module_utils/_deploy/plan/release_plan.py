@@ -14,6 +14,7 @@ from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan
 from ..._progress import Progress, no_progress
 from ..._runs.records.installation import Installation
 from ...migration import GLOBAL
+from ..desired.release_profile import profile_change
 
 if TYPE_CHECKING:
     from ..._objects.ownership.policy import Policy
@@ -30,6 +31,8 @@ class PlanRequest:
         roles: the roles of components with a separate role, by component.
         migration_roles: the same, for when a migration of the component is needed.
         record_kinds: the kinds of record that a run writes.
+        profile: the option; empty for the deployed profile.
+        change_profile: whether another profile than the deployed one is allowed.
         alone: the components that are wanted alone; empty for the whole release.
         abandon: whether an open deployment may be given up for another release.
         hops: whether the path may lead over other available releases.
@@ -42,6 +45,8 @@ class PlanRequest:
     roles: Mapping[str, str]
     migration_roles: Mapping[str, str]
     record_kinds: RecordKinds
+    profile: str = ""
+    change_profile: bool = False
     alone: tuple[str, ...] = ()
     abandon: bool = False
     hops: bool = False
@@ -69,7 +74,8 @@ class Plan:
         basis: a short form of the records that the plan saw, see :func:`~.installation.basis_in`.
         versions: of these records, see :func:`~.installation.records_version`.
         release_digest: of the files of the release; empty if nothing has to be done, so that nothing read it.
-        installation: as it was read.
+        installation: as it was read, or predicted for a later hop.
+        is_profile_requested: whether the user has named the profile, so that it is not just the deployed one.
         searched: the folders in which migrations were searched.
         code: sha256 over the code in each of them, by its path.
         warnings: for the plan as a whole, besides those of components.
@@ -80,6 +86,7 @@ class Plan:
         actions: what happens to components, see :func:`~..desired.release_migrations.component_actions`.
         hops: if the path leads over several releases, the options that name each; the last one's are empty.
         later: the provisional plans of the hops after this one.
+        way: the versions of all hops, this one first, also of those that are not planned.
         unsettled: an earlier run has left the cluster's record open, so that a run has to close it, even with
             nothing else to do.
         health: of the objects of unchanged components.
@@ -106,17 +113,24 @@ class Plan:
     actions: Mapping[str, str] = field(default_factory=dict)
     hops: tuple[Mapping[str, str], ...] = ()
     later: tuple[Plan, ...] = ()
+    way: tuple[str, ...] = ()
     unsettled: bool = False
     versions: str = ""
     health: ObservedHealth = field(default_factory=ObservedHealth)
     release_digest: str = ""
     installation: Installation = field(default_factory=Installation)
+    is_profile_requested: bool = False
+
+    @property
+    def profile_change(self) -> str:
+        """How it changes the profile of the cluster, such as ``production → none``; mostly empty."""
+        return profile_change(self.installation, self.profile)
 
     @property
     def is_needed(self) -> bool:
         """Whether there is anything to do."""
         return (
-            (self.version != self.previous and not self.alone)
+            ((self.version != self.previous or self.profile_change) and not self.alone)
             or self.unsettled
             or any(component.takes_part for component in self.components)
             or any(migration.verdict == "needed" for migration in self.migrations)
@@ -147,6 +161,7 @@ class Plan:
             "version": self.version,
             "previous": self.previous,
             "profile": self.profile,
+            "previous_profile": self.installation.profile,
             "digest": self.digest,
             "release_digest": self.release_digest,
             "basis": self.basis,
@@ -165,6 +180,7 @@ class Plan:
             "alone": list(self.alone),
             "stays": list(self.stays),
             "selection": {one.name: one.selection for one in self.components if one.takes_part},
+            "takings": {one.name: list(one.takings) for one in self.components if one.takings},
             "actions": dict(self.actions),
             "hops": [dict(hop) for hop in self.hops],
             "later": [plan.as_result() for plan in self.later],

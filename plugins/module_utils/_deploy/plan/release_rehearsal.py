@@ -19,12 +19,12 @@ from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan,
 from ..._components.desired_component import DesiredComponent
 from ..._components.migrations.migration_runner import MigrationRunner
 from ..._components.migrations.rehearsal import MigrationRehearsal
-from ..._components.rehearsed_work import RehearsedWork, with_recreation_advice
+from ..._components.rehearsed_changes import RehearsedChanges
+from ..._components.rehearsed_work import RehearsedWork, with_advice
 from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._migrations.migration_set import MigrationSet
 from ..._migrations.retirement import overdue_migrations, overdue_warning
 from ..._objects.access.review import known_resources
-from ..._objects.apply.rehearsed_changes import RehearsedChanges
 from ..._objects.inventory.inventory import Inventory
 from ..._objects.inventory.live_objects import as_permitted, read_autoscaled, scope_of
 from ..._release.model import FOUNDATION, ComponentEntry, Release
@@ -34,10 +34,12 @@ from ..._runs.records.runs import read_runs
 from ...migration import GLOBAL, Phase
 from ..desired.desired_release import DesiredRelease, desired_release
 from ..desired.release_migrations import component_actions, with_release
+from ..desired.release_profile import profile_problem
 from ..desired.release_versions import is_open, is_same, server_problem, upgrade_problem
 from ..desired.waves import needs_problems, stages_of, waves_of
 from .abandonment import begun_migrations, irreversible_changes
 from .component_preflight import IntendedChanges
+from .lockout_check import LockoutCheck
 from .migration_warnings import migration_warnings
 from .observed_state import ObservedState
 from .own_webhooks import OwnWebhooks
@@ -47,7 +49,6 @@ from .preflight import PreflightResult, run_preflight
 from .pruning import PruneRehearsal, Pruning
 from .release_plan import Plan, PlanRequest
 from .wave_rehearsal import RehearsedComponent, ReleaseContext, WaveRehearsal
-from .webhook_check import WebhookCheck
 
 
 class ReleaseRehearsal:
@@ -110,6 +111,8 @@ class ReleaseRehearsal:
         )
         self._webhooks = OwnWebhooks(cluster, _refs_of(self._desired, observed.inventories))
         self._overlay.tolerate_webhooks(self._webhooks.is_own)
+        if request.policy.refuse_unknown_fields:
+            self._overlay.find_unknown_fields()
         self._brought = _kinds_of(self._desired)
         context = ReleaseContext(
             WorkContext(
@@ -131,7 +134,7 @@ class ReleaseRehearsal:
             alone=request.alone,
         )
         self._rehearsal = WaveRehearsal(context, self._migrations, self._changes)
-        self._webhook_warnings: list[str] = []
+        self._lockout_warnings: list[str] = []
         self.remaining_inventories = observed.inventories
 
     @property
@@ -168,7 +171,7 @@ class ReleaseRehearsal:
             migrations=self._migrations_with_history(),
             waves=tuple(waves),
             stages=tuple(stages_of(waves, self._roles())),
-            blockers=tuple(with_recreation_advice(self._blockers, self._request.policy)),
+            blockers=tuple(with_advice(self._blockers, self._request.policy)),
             basis=self._observed.basis,
             versions=self._observed.versions,
             searched=self._migration_set.searched,
@@ -176,7 +179,7 @@ class ReleaseRehearsal:
             warnings=(
                 *release.warnings,
                 *self._webhooks.warnings,
-                *self._webhook_warnings,
+                *self._lockout_warnings,
                 *preflight.notes,
                 *migration_warnings(
                     self._migrating.migrations,
@@ -201,6 +204,7 @@ class ReleaseRehearsal:
             ),
             release_digest=release.release_digest,
             installation=installation,
+            is_profile_requested=bool(self._request.profile),
         )
 
     def _assume_lease(self) -> None:
@@ -269,7 +273,7 @@ class ReleaseRehearsal:
         writes += [change for orphan in orphans for change in orphan.changes]
         if not (working or needed or moves or writes or self._is_unsettled or self._observed.refused):
             return PreflightResult(())
-        if self._check_webhooks(components):
+        if self._check_lockouts(components):
             # Reviews of rights would fail, too.
             return PreflightResult(tuple(self._blockers))
         result = run_preflight(
@@ -282,7 +286,7 @@ class ReleaseRehearsal:
                 self._observed.inventories,
                 self._observed.live,
                 self._served,
-                self._request.policy.takeover,
+                self._request.policy,
             ),
             self._observed,
             self._request.record_kinds,
@@ -291,16 +295,21 @@ class ReleaseRehearsal:
         self._blockers = list(result.blockers)
         return result
 
-    def _check_webhooks(self, components: Sequence[ComponentPlan]) -> Sequence[Blocker]:
-        """Find the webhooks that would prevent runs from writing; those that prevent it now."""
-        check = WebhookCheck(
-            self._cluster, self._webhooks, self._request.record_kinds, self._request.policy.allow_webhooks
+    def _check_lockouts(self, components: Sequence[ComponentPlan]) -> Sequence[Blocker]:
+        """Find what would prevent runs from writing; the webhooks that prevent it now."""
+        request = self._request
+        check = LockoutCheck(
+            self._cluster,
+            self._overlay,
+            self._webhooks,
+            request.record_kinds,
+            request.policy.allow_webhooks,
         )
         changes = [(one.name, change) for one in components for change in one.changes]
         changes += [(one.component, change) for one in self._migrations.needed for change in one.writes]
         silent, warnings = check.check_existing()
         self._blockers += [*check.new_blockers(changes), *silent]
-        self._webhook_warnings = warnings
+        self._lockout_warnings = warnings
         return silent
 
     def _served(self, api_version: str, kind: str) -> Resource | None:
@@ -326,6 +335,10 @@ class ReleaseRehearsal:
             migrated=None if runs is None else begun_migrations(installation.target, runs),
         )
 
+    def _profile_problem(self) -> str:
+        installation, request = self._observed.installation, self._request
+        return profile_problem(installation, self._release.profile, is_allowed=request.change_profile)
+
     def _read_open_runs(self) -> list[Object] | None:
         """The newest runs, if the deployment of another release is open; None if they may not be read."""
         if not self._is_other_open:
@@ -339,7 +352,7 @@ class ReleaseRehearsal:
         supported = self._release.kubernetes
         server = server_problem(self._overlay.server_version(), supported) if supported else ""
         return [
-            *filter(None, (version, server)),
+            *filter(None, (version, server, self._profile_problem())),
             *needs_problems(self._release.components),
             *partial_deployment_problems(
                 self._release.components, self._request.alone, self._observed.inventories

@@ -10,20 +10,23 @@ from collections.abc import Sequence
 from ..._components.component_plan import UNVERIFIED, ComponentPlan, MigrationPlan
 from ..._objects.apply.change import ObjectChange
 from ..._objects.ownership.findings import describe_findings
-from ..._runs.cluster_result import planned_changes
-from ..._text import counted
+from ..._runs.hop_lines import planned_changes
+from ..._text import counted, first_of
 from .execution_order import ComponentStep, MigrationStep, steps_in_order
 from .release_plan import Plan
 
+MOST_LOSSES = 10
+"""How many values that objects of a component lose have a line. The others are counted."""
 _ACTIONS = ("create", "change", "replace", "delete")
 
 
-def summary_of(plan: Plan, *, with_evidence: bool = False) -> list[str]:
+def summary_of(plan: Plan, *, with_evidence: bool = False, number: int = 0) -> list[str]:
     """A plan for people, in the order of execution, with the sums at its end.
 
     Args:
         plan: to show. Unchanged parts have no line.
         with_evidence: whether each migration that is not needed has a line too, with the reason.
+        number: of the hop, if it is a later one of several.
     """
     if not plan.is_needed:
         return _nothing_to_do(plan, with_evidence=with_evidence)
@@ -44,9 +47,9 @@ def summary_of(plan: Plan, *, with_evidence: bool = False) -> list[str]:
     if idle and not with_evidence:
         verb = "is" if idle == 1 else "are"
         lines.append(f"  skip      {counted(idle, 'migration')} that {verb} not needed; --diff shows why")
-    lines.append(_sums(plan))
+    lines.append(_sums(plan, number or (1 if plan.later else 0)))
     for number, later in enumerate(plan.later, 2):
-        title, *rest = summary_of(later, with_evidence=with_evidence)
+        title, *rest = summary_of(later, with_evidence=with_evidence, number=number)
         note = f"hop {number} of {len(plan.later) + 1}, provisional: planned again when it is its turn"
         lines += [f"{title.removesuffix(':')}, {note}:", *rest]
         lines += [f"  blocked?  {blocker}" for blocker in later.blockers]
@@ -56,16 +59,22 @@ def summary_of(plan: Plan, *, with_evidence: bool = False) -> list[str]:
 def _title(plan: Plan) -> str:
     moves = plan.previous not in ("", plan.version) and not plan.alone
     way = f"{plan.previous} → {plan.version}" if moves else plan.version
-    profile = f" ({plan.profile})" if plan.profile else ""
     only = f", {', '.join(plan.alone)} alone" if plan.alone else ""
     hop = f", hop 1 of {len(plan.later) + 1}, exact" if plan.later else ""
-    return f"Kyma {way}{profile}{only}{hop}"
+    return f"Kyma {way}{_profile(plan)}{only}{hop}"
+
+
+def _profile(plan: Plan) -> str:
+    """The profile of a plan, in parentheses: the user sees what changes, and what was not requested."""
+    if plan.profile_change:
+        return f" (profile {plan.profile_change})"
+    is_deployed = plan.profile == plan.installation.profile and not plan.is_profile_requested
+    return f" ({'deployed profile ' if is_deployed else ''}{plan.profile})" if plan.profile else ""
 
 
 def _nothing_to_do(plan: Plan, *, with_evidence: bool) -> list[str]:
-    profile = f" ({plan.profile})" if plan.profile else ""
     objects = counted(sum(component.objects for component in plan.components), "object")
-    lines = [f"Kyma {plan.version}{profile}: nothing to do, {objects} as deployed{_health(plan)}"]
+    lines = [f"Kyma {plan.version}{_profile(plan)}: nothing to do, {objects} as deployed{_health(plan)}"]
     for component in plan.components:
         lines += _headed(component, _width(plan))
     for migration in plan.migrations:
@@ -109,15 +118,20 @@ def _component_lines(step: ComponentStep, version: str, width: int) -> list[str]
         return lines
     lines += [f"              left out: Helm hook {hook}" for hook in component.hooks]
     lines += [f"              note: {warning}" for warning in component.warnings]
-    return [*lines, *_drift_lines(component)]
+    losses = first_of([f"loss: {loss}" for loss in component.losses], MOST_LOSSES, "losses")
+    return [*lines, *_drift_lines(component), *(f"              {loss}" for loss in losses)]
 
 
-def _sums(plan: Plan) -> str:
+def _sums(plan: Plan, number: int) -> str:
     """How many objects a plan creates, changes and deletes, and how many migrations it runs.
 
     An object counts once for each action, no matter whether a component, a migration, or both do it.
+
+    Args:
+        plan: that is shown.
+        number: of the hop, if there are several; otherwise 0.
     """
-    title = "Plan of hop 1" if plan.later else "Plan"
+    title = f"Plan of hop {number}" if number else "Plan"
     return f"{title}: {planned_changes(count_changes(plan))}"
 
 
@@ -137,7 +151,7 @@ def blocked_message(plan: Plan) -> str:
     """Why a plan can't be applied, for the message of a failed task."""
     reasons = counted(len(plan.blockers), "reason")
     listed = "\n".join(f"- {blocker}" for blocker in plan.blockers)
-    return f"Kyma {plan.version} can't be deployed now, for {reasons}; nothing was written:\n{listed}"
+    return f"Kyma {plan.version} can't be deployed now, for {reasons}:\n{listed}"
 
 
 def _count_words(changes: Sequence[ObjectChange]) -> str:

@@ -17,12 +17,12 @@ from ..._components.component_plan import Blocker, ComponentPlan
 from ..._components.desired_component import DesiredComponent
 from ..._components.migrations.rehearsal import MigrationRehearsal
 from ..._components.provided_kinds import ApiKind, awaited_kinds, kind_of, unverified_warning
+from ..._components.rehearsed_changes import RehearsedChanges
 from ..._components.rehearsed_work import RehearsedWork, refusal_blocker
 from ..._components.selection import Origin
 from ..._objects.apply.apply_set import Refusal
 from ..._objects.apply.change import ObjectChange
 from ..._objects.apply.refusals import is_immutable
-from ..._objects.apply.rehearsed_changes import RehearsedChanges
 from ..._objects.inventory.inventory import Inventory
 from ..._release.model import FOUNDATION
 from ..._threads import map_in_threads

@@ -22,6 +22,7 @@ from ..._errors import LifecycleError
 from ..._objects.health.watcher import Watcher
 from ..._objects.inventory.live_objects import read_autoscaled, scope_of
 from ..._objects.ownership.findings import describe_findings
+from ..._release.model import rendering_digest
 from ..._runs.cancellation import CancellationCheck, Grace
 from ..._runs.lease.lease_session import run_under_lease
 from ..._runs.lease.own_lease import run_with_own_lease
@@ -49,9 +50,10 @@ from ...migration import Phase
 from ..component_options import ComponentOptions
 from ..desired.desired_release import DesiredRelease, desired_release
 from ..desired.release_migrations import component_actions, recorded_actions, with_release
+from ..desired.release_profile import chosen_profile, profile_problem
 from ..desired.unchanged_components import read_release
 from ..desired.waves import needs_problems, waves_of
-from ..plan.binding import require_planned_code, require_planned_release
+from ..plan.binding import require_planned_code, with_planned_release
 
 _HAS_ENDED = {
     FAILED: "failed",
@@ -81,6 +83,7 @@ class _Deployment:
         self._stopping = CancellationCheck(task, self._record)
         self._task = task = replace(task, cancelled=self._stopping)
         release, unchanged = read_release(task.materials, known.inventories)
+        digest = rendering_digest(task.materials.fingerprint(), release.profile)
         self._desired = desired_release(release, scope_of(task.cluster), unchanged)
         self._refuse_bad_names(self._desired)
         self._earlier = {n: e.get("state", "") for n, e in (self._status.get("components") or {}).items()}
@@ -89,7 +92,7 @@ class _Deployment:
         actions = recorded_actions(self._record)
         if actions is None:
             taking_part = [one for name, one in self._desired.components.items() if name in self._names]
-            actions = component_actions(taking_part, known.inventories, task.materials.fingerprint())
+            actions = component_actions(taking_part, known.inventories, digest)
         migrating = with_release(migrating, self._desired.components, release, actions).with_journal(journal)
         if self._run:
             migrating = migrating.with_intent_records(task.cluster, self._record)
@@ -109,8 +112,9 @@ class _Deployment:
             known=replace(
                 known, autoscaled=self._desired.autoscaled | known.autoscaled, is_recorded=recorded
             ),
-            source=ContentSource(release.version, task.materials.fingerprint()),
+            source=ContentSource(release.version, digest),
             additions=RunAdditions(self._new_kinds(), self._namespaces()),
+            planned=(self._spec.get("takings") or {}) if self._run else None,
             selection=self._selection(),
             providers=self._desired.providers,
             run=self._run,
@@ -283,16 +287,25 @@ def deploy_components(task: Task, options: ComponentOptions) -> Result:
     if not options.run:
         name = f"component-{new_run_name()}"
         return run_with_own_lease(
-            task, name, lambda leased: _deploy_under_lease(leased, options, {}, _known(leased))
+            task, name, lambda leased: _deploy_under_lease(_in_profile(leased), options, {}, _known(leased))
         )
     # The fingerprint, which is needed from here on, is read in the meantime.
     record, known, _fingerprint = call_in_threads(
         lambda: read_run(task.cluster, options.run), lambda: _known(task), task.materials.fingerprint
     )
-    require_planned_release(task, record)
+    task = with_planned_release(task, record)
     require_planned_code(task, record)
     with run_under_lease(task, record) as working_task:
         return _deploy_under_lease(working_task, options, record, known)
+
+
+def _in_profile(task: Task) -> Task:
+    """The task outside of a run with the release in the profile of the cluster, or in another allowed one."""
+    installation = read_installation(task.cluster)
+    profile = chosen_profile(task.params["profile"] or "", installation)
+    if problem := profile_problem(installation, profile, is_allowed=task.params["change_profile"]):
+        raise LifecycleError(problem)
+    return replace(task, materials=task.materials.for_profile(profile))
 
 
 def _known(task: Task) -> KnownState:

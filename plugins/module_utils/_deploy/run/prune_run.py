@@ -26,7 +26,7 @@ from ..._runs.run_failures import run_problems
 from ..component_options import ComponentOptions
 from ..desired.desired_release import desired_release
 from ..desired.unchanged_components import read_release
-from ..plan.binding import require_planned_release
+from ..plan.binding import with_planned_release
 from ..plan.pruning import Pruning
 
 
@@ -36,7 +36,7 @@ def prune_components(task: Task, options: ComponentOptions) -> Result:
         name = f"prune-{new_run_name()}"
         return run_with_own_lease(task, name, lambda leased: _pruned(leased, options, {}))
     record = read_run(task.cluster, options.run)
-    require_planned_release(task, record)
+    task = with_planned_release(task, record)
     with run_under_lease(task, record) as working_task:
         return _pruned(working_task, options, record)
 

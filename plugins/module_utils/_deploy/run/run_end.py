@@ -17,8 +17,8 @@ from ..._cluster.cluster import Cluster
 from ..._components.component_health import has_health, observed_health, unhealthy_result
 from ..._objects.inventory.inventory import refreshed_inventory
 from ..._objects.inventory.live_objects import read_live, read_metadata
-from ..._runs.cluster_result import changes_in
 from ..._runs.durations import render_durations
+from ..._runs.hop import changes_in, not_deployed_completely
 from ..._runs.interrupted_run import unrecorded_components
 from ..._runs.lease.lease_session import release_lease, run_under_lease
 from ..._runs.outcomes import CANCELLED, END, FAILED, SUCCEEDED, durations_of, phase_entry
@@ -104,7 +104,9 @@ def _record_end(
             (row["started_at"] for row in rows if row["started_at"]), default=spec["startedAt"]
         ),
         "finished_at": max((row["finished_at"] for row in rows), default=""),
-        "changes": changes_in(status),
+        "changes": changes_in(
+            (status.get("components") or {}).values(), (status.get("migrations") or {}).values()
+        ),
         "durations": rows,
         "failures": failures,
         "summary": [title, *render_durations(rows)],
@@ -113,7 +115,7 @@ def _record_end(
         listed = "\n".join(f"- {failure}" for failure in failures_in_short(record) or failures)
         result["failed"] = True
         result["msg"] = (
-            f"{_what_of(spec)} is not deployed completely. The cluster {_version_of(spec)};"
+            f"{not_deployed_completely(_what_of(spec))}. The cluster {_version_of(spec)};"
             f" {_what_next(state)}:\n{listed}"
         )
     return result
@@ -146,6 +148,7 @@ def _installation_after(
         release_digest=release_digest,
         # A repair by the same release does not move it.
         release_since=before.release_since if release_digest == before.release_digest else now,
+        rollout=before.rollout,
     )
 
 

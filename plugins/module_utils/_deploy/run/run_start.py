@@ -85,10 +85,11 @@ def start_run(task: Task, kinds: RecordKinds, plan: Mapping[str, Any]) -> Result
     with hold_lease(task, won, warning=warning, state=shown, outlives_block=True) as working_task:
         phases = _phases_before(plan, time.monotonic() - started)
         # First, because the run's seconds begin with it.
-        spec = _run_spec(plan, seen.installation, task.params["deadline"])
+        spec = _run_spec(plan, seen.installation, task.params)
         install_definitions(working_task.cluster, seen.installation, kinds)
         spec["lease"] = lease_record(won)
         begun = _installation_while_running(plan, seen.installation, kinds)
+        begun = replace(begun, rollout=spec.get("rollout", begun.rollout))
         phases = begin_record(working_task.cluster, name, spec, seen.installation, begun, phases)
         _note_begin(working_task, plan, name, spec)
     return {
@@ -102,7 +103,7 @@ def start_run(task: Task, kinds: RecordKinds, plan: Mapping[str, Any]) -> Result
     }
 
 
-def _run_spec(plan: Mapping[str, Any], before: Installation, deadline: float) -> dict[str, Any]:
+def _run_spec(plan: Mapping[str, Any], before: Installation, params: Mapping[str, Any]) -> dict[str, Any]:
     """The first spec of the run's record."""
     taking_part = [name for wave in plan["waves"] for name in wave]
     spec = run_spec(
@@ -112,17 +113,20 @@ def _run_spec(plan: Mapping[str, Any], before: Installation, deadline: float) ->
         profile=plan["profile"],
         components=taking_part,
         all_components=[c["name"] for c in plan["components"] if c["action"] not in ("orphaned", "delete")],
-        deadline=deadline,
+        deadline=params["deadline"],
     )
     spec |= {
         "digest": plan["digest"],
         "releaseDigest": plan["release_digest"],
         "selection": dict(plan["selection"]),
+        "takings": dict(plan["takings"]),
         "actions": dict(plan["actions"]),
         "prune": list(plan.get("prune") or ()),
         "phases": _phases_of(plan["stages"]),
         "migrations": predicted_verdicts(plan["migrations"]),
     }
+    if rollout := params["rollout"]:
+        spec["rollout"] = {"ring": rollout["ring"], "releaseDigest": rollout["release_digest"]}
     if "code" in plan:
         spec["code"] = dict(plan["code"])
     if plan["alone"]:

@@ -27,6 +27,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
     DesiredComponent,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.rehearsed_changes import (
+    RehearsedChanges,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.rehearsed_work import RehearsedWork
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.selection import Origin
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.desired_release import (
@@ -34,9 +37,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.des
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.dry_run_cluster import DryRunCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.rehearsed_changes import (
-    RehearsedChanges,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.watcher import Watcher
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.live_objects import (
     read_metadata,

@@ -89,7 +89,7 @@ def test_a_refusal_of_the_server_is_reported_before_the_first_write() -> None:
     ended = someone.deploy()
     (failure,) = ended["failures"]
     assert "component gateway: apply Gateway kyma-system/kyma: Gateway" in failure
-    assert "nothing of the component was written" in failure
+    assert "asked before the component was applied" in failure
     assert someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system") is None
 
 
@@ -149,7 +149,7 @@ def test_a_role_that_grants_too_much_in_a_new_namespace_is_found_before_anything
     refuse_role(someone, ESCALATION)
     ended = someone.deploy()
     assert "attempting to grant RBAC permissions" in ended["failures"][0]
-    assert "nothing of the component was written" in ended["failures"][0]
+    assert "asked before the component was applied" in ended["failures"][0]
     assert someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system") is None
 
 

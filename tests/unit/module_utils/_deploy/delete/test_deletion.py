@@ -573,6 +573,15 @@ def test_the_record_of_a_deletion_has_its_end_before_it_is_deleted_last() -> Non
     assert result["state"] == "succeeded"
 
 
+def test_a_deletion_that_has_succeeded_is_not_cancelled_by_its_own_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stopping, "POLL_SECONDS", 0.0)
+    someone = installed(grace=0.2)
+    assert someone.delete()["state"] == "succeeded"
+    assert "stopping" not in [state for _subject, state, _detail in someone.reports]
+
+
 def test_a_deletion_of_nothing_creates_no_run() -> None:
     someone = installed()
     someone.delete("gateway")

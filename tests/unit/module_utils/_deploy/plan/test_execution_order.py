@@ -146,7 +146,7 @@ def test_each_hop_has_its_own_sums() -> None:
     lines = summary_of(replace(WHOLE, later=(later,)))
     assert [line for line in lines if line.startswith("Plan")] == [
         "Plan of hop 1: 3 to create, 1 to change, 3 to delete, 4 migrations",
-        "Plan: 0 to create, 1 to change, 0 to delete, 0 migrations",
+        "Plan of hop 2: 0 to create, 1 to change, 0 to delete, 0 migrations",
     ]
 
 

@@ -235,7 +235,12 @@ class Life:
         broken = entries[attempt.where % len(entries)].name if attempt.fault == "sick" else ""
         desired = attempt.layout.desired(broken)
         release = attempt.layout.release(version, broken)
-        options = {"prune": attempt.prune, "components": list(attempt.alone), "timeout": 5}
+        options = {
+            "prune": attempt.prune,
+            "components": list(attempt.alone),
+            "timeout": 5,
+            "change_profile": True,
+        }
         someone = deployer(release, cluster=self._cluster, **options)
         before = self._manifests()
         with only_reads(self._cluster):

@@ -251,6 +251,109 @@ def test_an_object_that_is_as_it_would_be_still_belongs_to_helm() -> None:
     assert "Helm release" in someone.plan()["msg"]
 
 
+# Values of the creators of objects.
+
+
+def made_by(manager: str, *objects: Object) -> MemoryCluster:
+    """A cluster with objects that a creator gave more than the release has."""
+    cluster = healthy_cluster()
+    for obj in objects:
+        obj["metadata"]["namespace"] = "kyma-system"
+    cluster.seed(*objects, manager=manager)
+    return cluster
+
+
+def made_by_kubectl() -> MemoryCluster:
+    loki = deployment("loki", replicas=3)
+    loki["spec"]["template"]["spec"]["containers"].append({"name": "proxy", "image": "proxy:1"})
+    return made_by("kubectl-create", config_map("settings", level="info", extra="hunter2"), loki)
+
+
+def test_a_value_that_only_the_creator_of_an_object_has_set_blocks_its_adoption() -> None:
+    someone = deployer(kyma(level="debug"), cluster=made_by_kubectl(), interactive_managers=["kubectl*"])
+    first, second = someone.plan()["blockers"]
+    assert first == (
+        "logging: ConfigMap kyma-system/settings would lose data.extra: kubectl-create wrote this, and the"
+        " release does not have it"
+    )
+    assert second.startswith(
+        "logging: Deployment kyma-system/loki would lose spec.replicas,"
+        ' spec.template.spec.containers[name="proxy"]: kubectl-create wrote this'
+    )
+    option = '{"kyma_adopt_losses": ["ConfigMap kyma-system/settings", "Deployment kyma-system/loki"]}'
+    assert second.splitlines()[-1] == f"    -e '{option}'"
+
+
+@pytest.mark.parametrize(
+    ("allowed", "number"),
+    [
+        (["all"], 0),
+        (["logging"], 0),
+        (["ConfigMap kyma-system/settings", "Deployment kyma-system/loki"], 0),
+        (["Deployment kyma-system/loki"], 1),
+        (["gateway", "Deployment other/loki"], 2),
+    ],
+)
+def test_a_user_allows_losses_of_objects_of_components_or_of_all(allowed: list[str], number: int) -> None:
+    someone = deployer(kyma(level="debug"), cluster=made_by_kubectl(), adopt_losses=allowed)
+    planned = someone.plan()
+    assert len(planned.get("blockers") or ()) == number
+    if number:
+        option = planned["blockers"][-1].rpartition("kyma_adopt_losses")[2]
+        assert [one for one in allowed if f'"{one}"' not in option] == []
+        return
+    losses = [line.strip() for line in planned["summary"] if "loss:" in line]
+    assert 'loss: ConfigMap kyma-system/settings: data.extra = "hunter2", written by kubectl-create' in losses
+    assert someone.carry_out(planned)["state"] == "succeeded"
+    settings = someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
+    assert settings
+    assert settings["data"] == {"level": "debug"}
+    assert not someone.plan()["plan"]["needed"]
+
+
+def test_a_name_that_allows_no_loss_is_refused() -> None:
+    someone = deployer(kyma(), adopt_losses=["Secret", "Secret tls"])
+    message = someone.plan()["msg"]
+    assert "adopt_losses (kyma_adopt_losses): 'Secret' is no object, component or 'all'" in message
+    assert "write 'Secret namespace/tls'" in message
+
+
+def test_no_value_of_a_secret_is_in_a_plan_that_loses_it() -> None:
+    there = secret("tls", key="hunter2", other="hunter3")
+    given = release("2.9", {"logging": [secret("tls", other="hunter3")]})
+    someone = deployer(given, cluster=made_by("kubectl-create", there))
+    refused = someone.plan()
+    assert "Secret kyma-system/tls would lose data.key: kubectl-create" in refused["msg"]
+    someone.options = {"adopt_losses": ["logging"]}
+    planned = someone.plan()
+    assert "loss: Secret kyma-system/tls: data.key = (hidden)" in "\n".join(planned["summary"])
+    assert "hunter" not in str([refused, planned])
+
+
+def test_losses_of_a_helm_release_that_is_gone_are_adopted_and_of_a_living_one_taken_over() -> None:
+    someone = deployer(kyma(), cluster=made_by_helm("uninstalled"))
+    assert "would lose data.level: helm wrote this" in someone.plan()["msg"]
+    someone.options = {"adopt_losses": ["all"]}
+    assert not someone.plan().get("failed")
+    someone = deployer(kyma(), cluster=made_by_helm(), adopt_losses=["all"])
+    [blocker] = someone.plan()["blockers"]
+    assert "the Helm release kyma-system/logging manages" in blocker
+    someone.options = {"takeover": True}
+    assert not someone.plan().get("failed")
+
+
+def test_values_of_an_earlier_deployment_are_no_loss() -> None:
+    someone = deployer(kyma(level="info", old="1"))
+    assert someone.deploy()["state"] == "succeeded"
+    someone.cluster.with_field_manager("kubectl-edit").patch(
+        "v1", "ConfigMap", "settings", "kyma-system", {"data": {"mine": "1"}}
+    )
+    someone.materials.given = kyma("2.10", level="info")
+    components = someone.plan()["plan"]["components"]
+    [planned] = [one for one in components if one["name"] == "logging"]
+    assert (planned["action"], planned["losses"]) == ("upgrade", [])
+
+
 # Holds.
 
 

@@ -467,6 +467,23 @@ def test_an_orphaned_component_goes_only_when_asked_for() -> None:
         assert not someone.plan()["plan"]["needed"]
 
 
+def test_a_recreated_object_is_pruned_with_the_component_that_had_it() -> None:
+    other = {**KEEP, "metadata": {"name": "other"}}
+    someone = deployer(release("2.9", {"a": [config_map("shared")], "b": [other]}), prune=True)
+    assert someone.deploy()["state"] == "succeeded"
+    memory(someone).delete("v1", "ConfigMap", "shared", "kyma-system")
+    # Only b is deployed, so the inventory of a still names the object that was deleted by hand.
+    someone.options["components"] = ["b"]
+    for objects in ([other, config_map("shared")], [other]):
+        someone.materials.given = release("2.10", {"b": objects})
+        assert someone.deploy()["state"] == "succeeded"
+    someone.options["components"] = []
+    assert someone.deploy()["state"] == "succeeded"
+    assert memory(someone).get("v1", "ConfigMap", "shared", "kyma-system") is None
+    with only_reads(memory(someone)):
+        assert not someone.plan()["plan"]["needed"]
+
+
 @pytest.mark.parametrize("is_orphan", [False, True])
 def test_an_object_that_two_components_drop_is_deleted_once_in_plan_and_run(is_orphan: bool) -> None:
     other = {**KEEP, "metadata": {"name": "other"}}

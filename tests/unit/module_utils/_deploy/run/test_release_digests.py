@@ -80,6 +80,7 @@ def test_repairs_and_other_values_of_the_same_release_do_not_move_its_time() -> 
     assert someone.deploy()["state"] == "succeeded"
     other_values = release("2.9", {"a": [config_map("a", x="5")], "b": [config_map("b")]}, profile="small")
     given(someone, replace(other_values, release_digest=NINE.release_digest))
+    someone.options = {"change_profile": True}
     assert someone.deploy()["state"] == "succeeded"
     assert len(someone.run_info()["runs"]) == 3
     assert seen(someone) == before
@@ -205,6 +206,7 @@ def test_a_rollout_knows_what_each_cluster_has() -> None:
         "healthy_since": "",
         "approvals": [],
         "approvals_problem": "",
+        "begun": {"release_digest": "", "ring": ""},
     }
 
 

@@ -394,12 +394,12 @@ class RecordingCluster(MemoryCluster):
         self._record("create", obj["metadata"], **how)
         return super().create(obj, **how)
 
-    def patch(
+    def _patch(
         self, api_version: str, kind: str, name: str, namespace: str | None, patch: Any, **how: Any
     ) -> Object:
         given = patch.get("metadata", {}) if isinstance(patch, Mapping) else {}
         self._record("patch", {**given, "name": name, "namespace": namespace}, **how)
-        return super().patch(api_version, kind, name, namespace, patch, **how)
+        return super()._patch(api_version, kind, name, namespace, patch, **how)
 
     def delete(
         self, api_version: str, kind: str, name: str, namespace: str | None = None, **how: Any
@@ -458,7 +458,8 @@ def test_field_managers_are_replaced_only_in_the_last_version_of_an_object() -> 
     made = config_map("settings", level="info", gone="1")
     made["metadata"]["namespace"] = "kyma-system"
     cluster.seed(made, manager="helm")
-    someone = deployer(release("2.9", {"logging": [config_map("settings", level="info")]}), cluster=cluster)
+    given = release("2.9", {"logging": [config_map("settings", level="info")]})
+    someone = deployer(given, cluster=cluster, adopt_losses=["all"])
     assert writes_of_run(someone) == [
         ("apply", "settings", []),
         ("apply", "settings", ["uid"]),
