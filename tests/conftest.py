@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils import _redaction
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 
@@ -39,6 +40,13 @@ gc.set_threshold(100_000)
 def pytest_collection_finish() -> None:
     """Leave the collected tests out of later garbage collections."""
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def _no_known_secrets() -> None:
+    """Forget the secrets of other tests in this process: their values are words that messages have."""
+    for known in (_redaction.SEEN_SECRETS, _redaction._OWN_SECRETS):
+        known._values.clear()
 
 
 @pytest.fixture(scope="session")

@@ -60,6 +60,22 @@ class AuditLog:
             file.seek(start)
             requests += [_request(line) for line in file if line.endswith(b"\n")]
 
+    @property
+    def path(self) -> Path:
+        """Its file."""
+        return self._path
+
+    def since(self, position: int) -> tuple[list[Request], int]:
+        """The requests after a position in the file, and the position after them."""
+        requests = []
+        with self._path.open("rb") as file:
+            file.seek(position)
+            for line in file:
+                if line.endswith(b"\n"):
+                    requests.append(_request(line))
+                    position += len(line)
+        return requests, position
+
 
 def _request(line: bytes) -> Request:
     event = json.loads(line)

@@ -110,6 +110,23 @@ def job(name: str, namespace: str, spec: Mapping[str, Any]) -> Object:
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, **job_template(spec)}
 
 
+def quota(namespace: str, amounts: Mapping[str, str]) -> Object:
+    """A ResourceQuota with the name quota, for all that a namespace may have."""
+    metadata = {"name": "quota", "namespace": namespace}
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": metadata,
+        "spec": {"hard": dict(amounts)},
+    }
+
+
+def is_counted(cluster: Cluster, namespace: str) -> bool:
+    """Whether the usage of that quota is known. Until then, the API server refuses what it limits."""
+    live = cluster.get("v1", "ResourceQuota", "quota", namespace) or {}
+    return bool(live.get("status", {}).get("used"))
+
+
 def wait_for_pod(
     cluster: Cluster, namespace: str, job_name: str, is_so: Callable[[Object], object] = bool
 ) -> Object:

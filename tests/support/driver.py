@@ -32,6 +32,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components import 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run import simulated_server
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.migration_set import MigrationSet
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health import wait
+from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Step
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.lazy_objects import LazyObjects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.manifests import objects_digest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import (
@@ -105,6 +106,7 @@ class FakeMaterials(Materials):
     read: list[str] = field(default_factory=list)
     others: tuple[Release, ...] = ()
     named: bool = True
+    profiles: Mapping[str, Release] = field(default_factory=dict)
     code: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -119,6 +121,11 @@ class FakeMaterials(Materials):
 
     def fingerprint(self) -> str:
         return f"fingerprint of {self.given.digest}"
+
+    def for_profile(self, profile: str) -> FakeMaterials:
+        if profile in self.profiles:
+            self.given = self.profiles[profile]
+        return self
 
     def version(self) -> str:
         return self.given.version
@@ -169,6 +176,11 @@ class Deployer:
     cancelled: Callable[[], bool] = lambda: False
     before: Callable[[str], None] = lambda _task: None
 
+    def progress(self, subject: str, state: str, detail: str = "", step: Step | None = None, /) -> None:
+        """See :class:`Progress`."""
+        del step
+        self.reports.append((subject, state, detail))
+
     def task(self, definition: TaskDefinition, *, check_mode: bool = False, **params: Any) -> Result:
         """One task of a playbook, with the defaults of the options that it does not give."""
         name = definition.function.__name__
@@ -181,9 +193,7 @@ class Deployer:
             definition,
             {**{key: option.get("default") for key, option in spec.items()}, **given, **params},
             materials=self.materials,
-            progress=lambda subject, state, detail="", _step=None: self.reports.append(
-                (subject, state, detail)
-            ),
+            progress=self.progress,
             cancelled=self.cancelled,
             check_mode=check_mode,
             diff=True,

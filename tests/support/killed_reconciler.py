@@ -13,6 +13,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -32,6 +33,7 @@ from .containers import BUSYBOX
 CALLS = frozenset({"apply", "create", "delete", "exec", "patch"})
 PAUSE_SECONDS = 0.2
 MOST_LIVES = 100
+_CALLING = threading.Lock()
 
 
 class _FatalCluster:
@@ -57,8 +59,10 @@ class _FatalCluster:
             return method
 
         def call(*arguments: Any, **more: Any) -> Any:
-            answer = method(*arguments, **more)
-            self._note(f"{name} {_subject(arguments, more)} {_version(answer)}".strip())
+            # Several threads write the Secrets of an output. A call must be noted before it can be repeated.
+            with _CALLING:
+                answer = method(*arguments, **more)
+                self._note(f"{name} {_subject(arguments, more)} {_version(answer)}".strip())
             return answer
 
         return call

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import os
-from typing import NoReturn
+from importlib import import_module
+from typing import Any, NoReturn
 
 import pytest
 
@@ -16,3 +17,13 @@ def skip(reason: str) -> NoReturn:
     if os.environ.get("CI") == "true":
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+def module_of_kubernetes_core(name: str) -> Any:
+    """Return a Python module of the collection kubernetes.core, by its name below `plugins`."""
+    plugins = "ansible_collections.kubernetes.core.plugins"
+    try:
+        import_module(plugins)
+    except ImportError:
+        skip("the collection kubernetes.core is not installed")
+    return import_module(f"{plugins}.{name}")

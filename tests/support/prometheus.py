@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
+PARTS = ("_bucket", "_sum", "_count")
+"""What the names of a histogram's samples end with."""
 LABEL = r'[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\["\\n])*"'
 SAMPLE = re.compile(rf"({NAME})(\{{{LABEL}(?:,{LABEL})*\}})? (-?\d+(?:\.\d+)?)")
 
@@ -16,20 +18,21 @@ def parse_metrics(text: str) -> dict[str, float]:
     """The samples of a text, by name and labels; each family needs its help and its type before it."""
     assert text.endswith("\n")
     samples: dict[str, float] = {}
-    family, helped = "", ""
+    family, helped, kind = "", "", ""
     for line in text.splitlines():
         if line.startswith("# HELP "):
             helped = line.split(" ", 3)[2]
         elif line.startswith("# TYPE "):
             _hash, _type, family, kind = line.split(" ")
-            assert kind in ("gauge", "counter"), line
+            assert kind in ("gauge", "counter", "histogram"), line
             assert family == helped, line
             assert kind != "counter" or family.endswith("_total"), line
         else:
             match = SAMPLE.fullmatch(line)
             assert match, line
             name, labels, value = match.groups()
-            assert name == family, line
+            names = [f"{family}{part}" for part in PARTS] if kind == "histogram" else [family]
+            assert name in names, line
             assert f"{name}{labels or ''}" not in samples, line
             samples[f"{name}{labels or ''}"] = float(value)
     return samples

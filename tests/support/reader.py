@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A reader of README.md, who has installed the collection as it says, and pastes commands into a shell."""
+"""A reader of the first pages, who has installed the collection, and pastes commands into a shell."""
 
 from __future__ import annotations
 
@@ -19,19 +19,38 @@ from tests.make.environments import base_python
 
 from .own_cluster import OwnCluster
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 _MARK = "@@ end of command:"
 
 
-def blocks(heading: str, language: str) -> list[str]:
-    """The blocks of code below a heading of the README."""
-    section = README.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    return re.findall(rf"^```{language}\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+@dataclass(frozen=True)
+class Page:
+    """A page in Markdown.
+
+    Attributes:
+        text: of the page.
+    """
+
+    text: str
+
+    def blocks(self, heading: str, language: str = "console") -> list[str]:
+        """The blocks of code below a heading."""
+        section = self.text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+        return re.findall(rf"^```{language}\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+
+    def scripts(self, heading: str) -> list[str]:
+        """The commands of each block of a console below a heading."""
+        return [typed(block) for block in self.blocks(heading)]
+
+
+README, INSTALL, PLAYBOOKS = (
+    Page((ROOT / name).read_text(encoding="utf-8"))
+    for name in ("README.md", "docs/install.md", "docs/playbooks.md")
+)
 
 
 def typed(block: str) -> str:
-    """The commands of a block, as a script."""
-    return "".join(f"{line.removeprefix('$ ')}\n" for line in block.splitlines() if line.startswith("$ "))
+    """The commands of a block without output, as a script."""
+    return re.sub(r"^\$ ", "", block, flags=re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -64,7 +83,7 @@ class Reader:
         return done.stdout
 
     def paste_installed(self, script: str, *arguments: str) -> str:
-        """The same in the folder of the collection, with the environment that the README creates."""
+        """The same in the folder of the collection, with the environment that the page Install creates."""
         return self.paste(f". ~/kyma/bin/activate\n{script}", self.collection, *arguments)
 
     def paste_each(self, commands: Sequence[str], folder: Path) -> list[tuple[int, str]]:
@@ -97,7 +116,7 @@ class Reader:
 
 
 def installed_reader(home: Path, cluster: OwnCluster) -> Reader:
-    """A reader who has done what the README says first. Without Galaxy, its collection is there already.
+    """A reader who has built a tarball and installed it; ``kubernetes.core`` is there already.
 
     Args:
         home: an empty folder.
@@ -105,7 +124,8 @@ def installed_reader(home: Path, cluster: OwnCluster) -> Reader:
     """
     (home / "bin").mkdir()
     (home / "bin" / "python3").symlink_to(base_python())
-    (home / "bin" / "kubectl").symlink_to(BIN / "kubectl")
+    for program in ("kubectl", "helm"):
+        (home / "bin" / program).symlink_to(BIN / program)
     checkout = home / "checkout"
     for file in tracked_files():
         (checkout / file).parent.mkdir(parents=True, exist_ok=True)
@@ -115,10 +135,10 @@ def installed_reader(home: Path, cluster: OwnCluster) -> Reader:
         collections.mkdir(parents=True)
         (collections / name).symlink_to(BUILD / COLLECTIONS / namespace / name)
     reader = Reader(home, cluster)
+    environment, installation = INSTALL.scripts("Install the collection")
+    (building,) = INSTALL.scripts("In a checkout")
     install = re.compile(r"(collection install \S+\.tar\.gz)$", re.MULTILINE)
-    # All but the deployment.
-    installation = "".join(map(typed, blocks("A first deployment", "console")[:-1]))
-    script, replaced = install.subn(r"\1 --no-deps", installation)
+    script, replaced = install.subn(r"\1 --no-deps", f"{environment}{building}{installation}")
     assert replaced == 1
     reader.paste(script, checkout)
     shutil.rmtree(checkout)

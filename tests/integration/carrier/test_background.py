@@ -140,3 +140,18 @@ def test_a_killed_process_is_reported(disturbed: Outcome, host: str) -> None:
     result = disturbed.results[host, "killed"]
     assert result["failed"] is True
     assert host == THERE or "killed by SIGKILL" in result["msg"]
+
+
+@pytest.mark.parametrize("host", [HERE, THERE])
+def test_the_terminal_shows_how_a_task_ends_after_sigterm_has_ended_ansible(
+    playbooks: Playbooks, host: str
+) -> None:
+    process, terminal = playbooks.start([play(slow("terminated", steps=60, pause=1.0), hosts=host)])
+
+    def stop(line: str) -> None:
+        if "slow: step 2" in line:
+            os.kill(process.pid, signal.SIGTERM)
+
+    outcome = playbooks.result(process, terminal, stop)
+    assert outcome.status == -signal.SIGTERM
+    assert re.fullmatch(rf"\[{host}\] slow: cancelled \(before step \d+\)", outcome.lines[-1][1])

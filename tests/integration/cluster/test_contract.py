@@ -250,6 +250,16 @@ class TestPatches:
         patched = cluster.patch("v1", "ConfigMap", "a", place, {"data": {"a": None, "c": "3"}})
         assert patched["data"] == {"b": "2", "c": "3"}
 
+    def test_a_patch_of_a_cluster_scoped_kind_needs_no_namespace(self, cluster: Cluster, place: str) -> None:
+        for patch in (
+            {"metadata": {"labels": {"a": "1"}}},
+            [{"op": "replace", "path": "/metadata/labels/a", "value": "2"}],
+        ):
+            patched = cluster.patch("v1", "Namespace", place, patch)
+        assert patched["metadata"]["labels"]["a"] == "2"
+        with pytest.raises(TypeError, match="is missing"):
+            cluster.patch("v1", "Namespace", place, None)
+
     def test_a_json_patch_tests_first(self, cluster: Cluster, place: str) -> None:
         cluster.create(config_map(place, a="1"))
         change = [

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What README.md prints works when it is pasted, from the tarball of a checkout to a fleet."""
+"""What README.md, docs/install.md and docs/playbooks.md print works when it is pasted."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ import yaml
 from tests.integration.playbook.remote_host import inventory_elsewhere
 from tests.support.extent import IS_FULL
 from tests.support.own_cluster import OwnCluster, new_cluster
-from tests.support.reader import README, Reader, blocks, installed_reader, typed
+from tests.support.reader import INSTALL, PLAYBOOKS, README, Reader, installed_reader
 
 pytestmark = pytest.mark.control_plane
 
-NEEDS = dict(re.findall(r"^\| (.*?) \| .* \| `(.*?)`.* \|$", README, re.MULTILINE))
+NEEDS = dict(re.findall(r"^\| (.*?) \| .* \| `(.*?)`.* \|$", INSTALL.text, re.MULTILINE))
 """The last command for each place in the table of needs."""
-
-
-*_INSTALLATION, DEPLOYMENT = map(typed, blocks("A first deployment", "console"))
-FLEET = "Fleets, modules and your own playbooks"
+DEPLOYED = {"frontend", "checkout"}
+"""The Deployments of the example release."""
 
 
 @pytest.fixture(scope="module")
@@ -36,28 +34,48 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnCluster]:
 
 @pytest.fixture(scope="module")
 def reader(cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory) -> Reader:
-    """A reader who has done what the README says first."""
+    """A reader who has installed the collection."""
     return installed_reader(tmp_path_factory.mktemp("home"), cluster)
 
 
-def test_the_first_deployment_can_be_pasted(reader: Reader) -> None:
-    printed = reader.paste_installed(DEPLOYMENT)
-    rehearsed, _command, deployed = printed.rpartition("+ ansible-playbook")
+def deployments(reader: Reader) -> set[str]:
+    """The names of the Deployments in the namespace of the example release."""
+    return {one["metadata"]["name"] for one in reader.cluster.api.list("apps/v1", "Deployment", "shop").items}
+
+
+def test_the_four_commands_of_use_can_be_pasted(reader: Reader) -> None:
+    (script,) = README.scripts("Use Cases")
+    printed = reader.paste_installed(script)
+    rehearsed, deployed, deleted = printed.split("+ ansible-playbook")[1:]
     assert re.search(r"Plan: \d+ to create, 0 to change, 0 to delete", rehearsed), rehearsed
-    assert "failed=0" in rehearsed
-    assert "failed=0" in deployed
-    assert reader.cluster.api.get("apps/v1", "Deployment", "frontend", "shop")
+    assert [part.count("failed=0") for part in (rehearsed, deployed, deleted)] == [1, 1, 1]
+    assert "succeeded, Kyma 1.0" in deployed
+    assert deployments(reader) == set()
+
+
+def test_a_chart_of_ones_own_can_be_planned_and_deployed(reader: Reader) -> None:
+    (script,) = INSTALL.scripts("Plan your own charts")
+    printed = reader.paste(f". ~/kyma/bin/activate\n{script}", reader.home)
+    assert "Deployment web/web" in printed
+    assert "failed=0" in printed
+    *_steps, plan = script.splitlines()
+    deployed = reader.paste_installed(plan.removesuffix(" --check --diff"))
+    assert "succeeded, Kyma 1.0" in deployed
+    assert reader.cluster.api.get("apps/v1", "Deployment", "web", "web")
+    reader.paste_installed("ansible-playbook kyma.lifecycle.delete_kyma")
 
 
 def test_a_playbook_of_ones_own_can_be_pasted(reader: Reader) -> None:
-    _inventory, _modules, playbook = blocks(FLEET, "yaml")
+    (playbook,) = PLAYBOOKS.blocks("A playbook of your own", "yaml")
     (reader.collection / "site.yml").write_text(playbook)
     printed = reader.paste_installed('ansible-playbook -i localhost, site.yml -e my_kubeconfig="$KUBECONFIG"')
     assert "failed=0" in printed
+    assert deployments(reader) == DEPLOYED
 
 
 def test_modules_of_a_fleet_can_be_pasted(reader: Reader) -> None:
-    inventory, modules, _playbook = (yaml.safe_load(block) for block in blocks(FLEET, "yaml"))
+    (inventory,) = map(yaml.safe_load, PLAYBOOKS.blocks("Several clusters", "yaml"))
+    (modules,) = map(yaml.safe_load, PLAYBOOKS.blocks("Modules of a list", "yaml"))
     inventory["all"]["vars"] |= modules
     (reader.collection / "inventory.yml").write_text(yaml.safe_dump(inventory))
     kubeconfig = yaml.safe_load(reader.cluster.kubeconfig.read_text())
@@ -65,8 +83,8 @@ def test_modules_of_a_fleet_can_be_pasted(reader: Reader) -> None:
     (reader.home / ".kube" / "staging").write_text(yaml.safe_dump(kubeconfig))
     kubeconfig["contexts"][0]["name"] = "eu"
     (reader.home / ".kube" / "live").write_text(yaml.safe_dump({**kubeconfig, "current-context": ""}))
-    (commands,) = blocks(FLEET, "console")
-    printed = reader.paste_installed(typed(commands))
+    (script,) = PLAYBOOKS.scripts("Modules of a list")
+    printed = reader.paste_installed(script)
     assert "coupons" in printed
     assert printed.count("failed=0") == 2
 

@@ -247,7 +247,7 @@ def test_each_output_has_the_same_state_and_first_reason_of_each_cluster(
         "1 failed (failing), 1 unreachable (gone), 1 held (held), 1 not started (never)"
     )
     assert closing[2].startswith(f"[failing] migration global/fail: {WHY}")
-    assert closing[-1] == f"report: {report}"
+    assert closing[-3:] == [f"report: {report}", f"summary: {summary}", f"junit: {junit}"]
     listed = [line for line in summary.read_text().splitlines() if line.startswith("| ")][2:]
     cells = [re.sub(r"\\(.)", r"\1", html.unescape(line)).replace("|", " ").split() for line in listed]
     assert dict(zip(hosts, cells, strict=True)) == {host: rows[host] for host in hosts}
@@ -285,13 +285,13 @@ def test_each_output_has_the_same_state_and_first_reason_of_each_cluster(
 def test_rings_that_never_began_are_not_started(fleet: Fleet, release: SmallRelease) -> None:
     # All of the first ring have failed, so Ansible begins no other one, and no task runs on any host.
     outcome = fleet.deploy(release, "broken", "here", "later", serial=1).failed()
-    assert states_of(outcome) == {"broken": "failed", "here": "not started", "later": "not started"}
+    assert states_of(outcome) == {"broken": "refused", "here": "not started", "later": "not started"}
 
 
 def test_rings_that_were_refused_are_not_started(fleet: Fleet, release: SmallRelease) -> None:
     hosts = ("here", "broken", "gone", "later", "last")
     outcome = fleet.deploy(release, *hosts, serial=3, max_fail_percentage=0).failed()
-    expected = ["unchanged", "failed", "unreachable", "not started", "not started"]
+    expected = ["unchanged", "refused", "unreachable", "not started", "not started"]
     assert list(states_of(outcome).values()) == expected
     assert "1 of 3 clusters of an earlier batch failed (broken)" in " ".join(table_of(outcome.text)["last"])
 

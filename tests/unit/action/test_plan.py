@@ -43,7 +43,7 @@ def planned(params: Mapping[str, Any], notes: ControllerNotes) -> Result:
     return call_task_function(
         DEFINITION,
         params,
-        materials=FakeMaterials(release("2.9", {"logging": [config_map("one")]})),
+        materials=FakeMaterials(release("2.9", {"logging": [config_map("one")]}, profile="production")),
         progress=lambda *_progress: None,
         cancelled=lambda: False,
         check_mode=False,
@@ -74,6 +74,7 @@ class Here(ActionModule):
             diff=False,
             no_log=False,
             get_play=lambda: play,
+            _role=None,
         )
         self._templar = SimpleNamespace(template=lambda value: value)
         self.later: Result | None = None
@@ -128,7 +129,7 @@ def test_all_invalid_numbers_are_reported_together_on_every_carrier(
     carried._task.args = bad
     result = carried.carry(validate(DEFINITION, bad, NAME), TASK_VARS)
     assert result["failed"]
-    assert "for 3 reasons; nothing was written" in result["msg"]
+    assert "for 3 reasons:" in result["msg"]
     assert [one.split()[0] for one in result["blockers"]] == ["workers", "timeout", "lease_seconds"]
 
 

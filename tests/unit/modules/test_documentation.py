@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import CONNECTION_SPEC
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health import status as health
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.background_carrier import (
     BackgroundCarrier,
@@ -27,15 +28,17 @@ MODULES = sorted(
     path.stem for path in (REPO / "plugins/modules").glob("*.py") if path.stem not in ON_CONTROLLER
 )
 BACKGROUND = (
+    "approval",
     "component",
     "errand",
+    "job_store",
     "migration",
     "module",
     "reconcile_errands",
     "stored_job",
     "stored_job_import",
+    "versioned_secret",
 )
-OF_OTHERS = "kubernetes.core."
 DEFAULTS = {
     "type": "str",
     "elements": None,
@@ -50,11 +53,12 @@ def documented_options(name: str) -> dict[str, Any]:
     documentation = yaml.safe_load(import_module(f"{PLUGINS}.modules.{name}").DOCUMENTATION)
     options = dict(documentation.get("options") or {})
     for fragment in documentation.get("extends_documentation_fragment", ()):
-        if not fragment.startswith(OF_OTHERS):
-            _namespace, _collection, file, *part = fragment.split(".")
-            fragments = import_module(f"{PLUGINS}.doc_fragments.{file}").ModuleDocFragment
-            text = getattr(fragments, part[0].upper() if part else "DOCUMENTATION")
-            options.update(yaml.safe_load(text).get("options") or {})
+        # Galaxy reads the documentation without any other collection.
+        assert fragment.startswith("kyma.lifecycle.")
+        _namespace, _collection, file, *part = fragment.split(".")
+        fragments = import_module(f"{PLUGINS}.doc_fragments.{file}").ModuleDocFragment
+        text = getattr(fragments, part[0].upper() if part else "DOCUMENTATION")
+        options.update(yaml.safe_load(text).get("options") or {})
     return options
 
 
@@ -67,7 +71,7 @@ def test_options_are_those_of_the_definition(name: str) -> None:
     definition = import_module(f"{PLUGINS}.module_utils._tasks.{name}").DEFINITION
     documented = documented_options(name)
     assert {option: shape(one) for option, one in documented.items()} == {
-        option: shape(dict(one)) for option, one in definition.argument_spec.items()
+        option: shape(dict(one)) for option, one in {**CONNECTION_SPEC, **definition.argument_spec}.items()
     }
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_result import complete_result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modules import (
@@ -86,6 +87,13 @@ def kyma(version: str = "2.9", image: str = "nginx:1") -> Release:
     return release(version, {"logging": objects[: 2 if version == "2.9" else 1]})
 
 
+def stopped(someone: Deployer, definition: TaskDefinition, **params: Any) -> None:
+    """A task that is asked to stop before its first object."""
+    someone.cancelled = lambda: True
+    someone.task(definition, **params)
+    someone.cancelled = lambda: False
+
+
 @cache
 def lives() -> list[tuple[str, Mapping[str, Any]]]:
     """Results of everything that modules do, each with its module's name."""
@@ -115,7 +123,9 @@ def lives() -> list[tuple[str, Mapping[str, Any]]]:
         healthy.task(
             approval.DEFINITION, ring="rest", release_digest="ab" * 32, reason=reason, clusters=["a"]
         )
-    healthy.task(approval.DEFINITION, ring="rest", state="absent")
+    withdraw = {"ring": "rest", "state": "absent"}
+    stopped(healthy, approval.DEFINITION, **withdraw)
+    healthy.task(approval.DEFINITION, **withdraw)
     healthy.materials.given = kyma("2.10")
     healthy.deploy()
     for state in ("present", "pruned", "absent"):
@@ -139,8 +149,19 @@ def lives() -> list[tuple[str, Mapping[str, Any]]]:
         data = {"password": password}
         secretive.task(versioned_secret.DEFINITION, **base, state="present", data=data, keep=1)
     secretive.task(versioned_secret_info.DEFINITION)
+    stopped(secretive, versioned_secret.DEFINITION, **base, state="absent")
     secretive.task(versioned_secret.DEFINITION, **base, state="absent")
     results += zip(names, secretive.results, strict=True)
+
+    adopting, names = new_deployer(kyma())
+    adopting.options = {"adopt_losses": ["all"]}
+    made = config_map("settings", level="info", extra="1")
+    made["metadata"]["namespace"] = "kyma-system"
+    by_hand = adopting.cluster.with_field_manager("kubectl-create")
+    by_hand.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kyma-system"}})
+    by_hand.create(made)
+    adopting.plan()
+    results += zip(names, adopting.results, strict=True)
 
     failing, names = new_deployer(kyma(image="broken"))
     failing.deploy()

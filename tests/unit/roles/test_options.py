@@ -65,7 +65,7 @@ def test_each_variable_is_documented_and_none_else(role: Path) -> None:
             "kyma",
             "delete",
             "component",
-            {*RELEASE_SPEC, *POLICY_SPEC, "prune_allow", "skip_migrations", "run"},
+            {*RELEASE_SPEC, *POLICY_SPEC, "prune_allow", "change_profile", "skip_migrations", "run"},
         ),
         (
             "kyma",
@@ -94,7 +94,7 @@ def test_each_variable_is_documented_and_none_else(role: Path) -> None:
             "kyma_component",
             "prune",
             "component",
-            {"force", "undo_migrations", "deadline", "service_account", "modules_timeout"}
+            {"change_profile", "force", "undo_migrations", "deadline", "service_account", "modules_timeout"}
             | (MIGRATING_SPEC.keys() | POLICY_SPEC.keys()),
         ),
         # What is said of one module, where there is no list.
@@ -178,11 +178,13 @@ def test_an_entry_of_the_list_of_modules_is_documented_as_the_module_takes_it() 
         assert documented == MODULE_SPEC
 
 
-@pytest.mark.parametrize("tasks", ["delete", "reset"])
-def test_no_list_that_users_give_takes_the_place_of_what_is_deleted_or_reset(tasks: str) -> None:
+def test_no_list_that_users_give_takes_the_place_of_what_is_deleted_or_reset() -> None:
+    (deletes,) = read("roles", "kyma_modules", "tasks", "delete.yml")
+    options = deletes["kyma.lifecycle.module"]
+    assert (options["name"], options["state"], "modules" in options) == ("*", "absent", False)
     (manages,) = read("roles", "kyma_modules", "tasks", "main.yml")
     assert manages["kyma.lifecycle.module"]["modules"] == "{{ __kyma_modules_list }}"
-    read_tasks = read("roles", "kyma_modules", "tasks", f"{tasks}.yml")
+    read_tasks = read("roles", "kyma_modules", "tasks", "reset.yml")
     steps = [step for task in read_tasks for step in task.get("block", [task])]
     includes = [step for step in steps if "ansible.builtin.include_tasks" in step]
     assert includes

@@ -17,6 +17,9 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle._klm.klm_rights import (
+    klm_rights,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import RBAC, READ, Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.roles import (
     Subject,
@@ -32,8 +35,9 @@ from tests.support.release_rules import RULES
 PLUGINS = ROOT / "plugins"
 PACKAGE = "ansible_collections.kyma.lifecycle.plugins"
 ROLES = ROOT / "roles" / "kyma" / "files" / "cluster_roles"
-DEPLOYER, READER, APPROVER = (
-    yaml.safe_load((ROLES / f"{name}.yaml").read_text()) for name in ("deployer", "view", "approver")
+DEPLOYER, READER, APPROVER, MODULE_READER = (
+    yaml.safe_load((ROLES / f"{name}.yaml").read_text())
+    for name in ("deployer", "view", "approver", "modules-view")
 )
 RISKY = ("escalate", "bind", "impersonate")
 DIAGNOSIS = {Right("list", "", kind) for kind in ("pods", "persistentvolumeclaims", "events")}
@@ -99,6 +103,14 @@ def test_no_rule_can_go(number: int) -> None:
 
 def test_the_reader_role_equals_the_viewers_of_the_record_kinds() -> None:
     assert RECORD_KINDS.viewers == READER
+
+
+def test_readers_of_modules_get_what_the_deployer_may_read_of_klm() -> None:
+    rights = {right.everywhere() for right in klm_rights()}
+    assert set(granted(MODULE_READER["rules"])) == rights
+    assert Right("get", "operator.kyma-project.io", "kymas", "", "default") in rights
+    assert rights <= set(granted(DEPLOYER["rules"]))
+    assert MODULE_READER["metadata"]["labels"] == READER["metadata"]["labels"]
 
 
 def test_approvers_write_approvals_and_nothing_else() -> None:

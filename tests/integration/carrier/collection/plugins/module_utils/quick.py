@@ -24,7 +24,7 @@ def answer(task: Task) -> dict[str, Any]:
     if task.params["fail"]:
         raise LifecycleError(task.params["fail"])
     if task.params["defect"]:
-        raise ZeroDivisionError("a defect")
+        raise ZeroDivisionError(f"a defect with {task.params['api_key'].encode()!r}, {task.params['values']}")
     hidden = ("workdir", "progress_file", "values", "texts")
     params = {k: v for k, v in task.params.items() if k not in hidden}
     return {

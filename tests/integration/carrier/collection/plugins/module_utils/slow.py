@@ -15,8 +15,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import Life
 
 def work(task: Task) -> dict[str, Any]:
     """Take as many steps as asked for, telling each with the time it was told at."""
+    if task.params["defect"]:
+        token = task.params["kubeconfig"]["users"][0]["user"]["token"]
+        raise ZeroDivisionError(f"a defect with {token.encode()!r} and {token}")
     for step in range(task.params["steps"]):
         if task.cancelled():
+            task.progress("slow", "cancelled", f"before step {step}")
             return {"failed": True, "msg": f"cancelled before step {step}"}
         task.progress("slow", f"step {step}", f"at={time.time():.3f} pid={os.getpid()}")
         time.sleep(task.params["pause"])
@@ -39,6 +43,7 @@ DEFINITION = TaskDefinition(
         "steps": {"type": "int", "default": 0},
         "pause": {"type": "float", "default": 0.0},
         "fail": {"type": "str"},
+        "defect": {"type": "bool", "default": False},
         "timeout": {"type": "int", "default": 600},
         "names": {"type": "list", "elements": "str", "default": []},
     },
