@@ -15,7 +15,7 @@ description:
   - While a cluster is held, every deployment that has anything to do is refused, whoever begins it. Deletions
     and single tasks that write are refused as well.
   - A hold does not stop a run that has begun. M(kyma.lifecycle.run) with C(state=cancelled) stops it.
-  - The hold is C(spec.hold) of the Installation in the cluster. C(kubectl get kyin) shows the reason.
+  - The hold is C(spec.hold) of the KymaInstallation in the cluster. C(kubectl get kyin) shows the reason.
   - The module can hold a cluster before its first deployment. It then installs the definitions of the records
     of this collection.
 extends_documentation_fragment:

@@ -88,8 +88,8 @@ options:
     default: false
 notes:
   - The cluster has the journals of the newest twenty runs, like their records. To read and write them you
-    need rights on C(journalentries.lifecycle.kyma-project.io). For a Secret you also need rights on Secrets
-    of its namespace, because the earlier values are in another Secret there.
+    need rights on C(kymajournalentries.lifecycle.kyma-project.io). For a Secret you also need rights on
+    Secrets of its namespace, because the earlier values are in another Secret there.
 seealso:
   - module: kyma.lifecycle.migration_info
   - module: kyma.lifecycle.component

@@ -59,7 +59,7 @@ class Nodes:
 
     def names(self) -> set[str]:
         """The names of all runs."""
-        served = self.world.api.resource("lifecycle.kyma-project.io/v1alpha1", "Run")
+        served = self.world.api.resource("lifecycle.kyma-project.io/v1", "KymaRun")
         return {run["metadata"]["name"] for run in self.world.shop.runs()} if served else set()
 
     def _job(self, node: Node) -> Job:

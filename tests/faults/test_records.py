@@ -17,9 +17,9 @@ from .world import World
 
 pytestmark = pytest.mark.control_plane
 
-KINDS = ("Run", "Inventory", "Installation")
+KINDS = ("KymaRun", "KymaInventory", "KymaInstallation")
 CRD = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
-PLURALS = ("runs", "inventories", "installations", "journalentries")
+PLURALS = ("kymaruns", "kymainventories", "kymainstallations", "kymajournalentries")
 
 Backup = Mapping[str, list[dict[str, Any]]]
 

@@ -115,7 +115,7 @@ class Pair:
 
     def runs(self) -> list[Any]:
         """The records of all runs."""
-        served = self.world.api.resource("lifecycle.kyma-project.io/v1alpha1", "Run")
+        served = self.world.api.resource("lifecycle.kyma-project.io/v1", "KymaRun")
         return list(self.world.shop.runs()) if served else []
 
     def assert_free(self) -> None:

@@ -409,3 +409,8 @@ class Cluster(ABC):
 
 
 GROUP = "lifecycle.kyma-project.io"
+VERSION = "v1"
+"""The only version of our API group, for all kinds."""
+UNPUBLISHED_VERSIONS = ("v1alpha1", "v1beta1")
+"""Versions that our API group had before the collection was published. Nothing reads them."""
+API_VERSION = f"{GROUP}/{VERSION}"

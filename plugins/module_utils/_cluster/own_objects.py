@@ -18,9 +18,9 @@ ERRAND = "Errand"
 """The only kind of ours that users apply themselves."""
 STORED_JOBS = ("OneOffJob", "ScheduledJob", "ContinuousJob")
 """The kinds of the definitions of stored jobs."""
-APPROVALS = "approvals"
+APPROVALS = "kymaapprovals"
 """The resource that only approvers write."""
-RECORDS = ("installations", "inventories", "journalentries", "modules", "runs")
+RECORDS = ("kymainstallations", "kymainventories", "kymajournalentries", "kymamodules", "kymaruns")
 """The resources that only the deployer writes."""
 DENIAL_PREFIX = f"{FIELD_MANAGER}-deleting-"
 """The start of the name of what denies the creation of a module's resources while it is deleted."""

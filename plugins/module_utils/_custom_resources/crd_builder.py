@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .._cluster.cluster import GROUP, Object
+from .._cluster.cluster import GROUP, VERSION, Object
 
 Column = tuple[str, str, str]
 """Name, type and JSON path."""
-SERVED_VERSIONS = ("v1beta1", "v1alpha1")
-"""The API versions of each kind of ours. They have one schema, and objects are stored in the first one."""
 STRING = {"type": "string"}
 INTEGER = {"type": "integer"}
 NUMBER = {"type": "number"}
@@ -67,14 +65,13 @@ def resource_definition(
             },
             "versions": [
                 {
-                    "name": name,
+                    "name": VERSION,
                     "served": True,
-                    "storage": name == SERVED_VERSIONS[0],
+                    "storage": True,
                     **({"subresources": {"status": {}}} if has_status else {}),
                     "schema": {"openAPIV3Schema": whole},
                     "additionalPrinterColumns": _printer_columns(columns, wide_columns),
                 }
-                for name in SERVED_VERSIONS
             ],
         },
     }

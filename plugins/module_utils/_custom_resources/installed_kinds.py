@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import time
@@ -14,10 +13,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from .._batch import Batch
-from .._cluster.cluster import GROUP, Cluster, Object, ref_of
-from .._cluster.errors import ClusterError, Forbidden
+from .._cluster.cluster import API_VERSION, GROUP, Cluster, Object, ref_of
+from .._cluster.errors import Forbidden
 from .._errors import LifecycleError
-from .._loose_json import mapping_of
 from .._text import one_line
 
 CRD_KIND = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
@@ -81,7 +79,7 @@ class InstalledKinds:
         Raises:
             ClusterError: the server does not answer.
         """
-        is_served = all(cluster.resource(*_served_kind(one)) is not None for one in self.definitions)
+        is_served = all(_is_served(cluster, one) for one in self.definitions)
         try:
             return DefinitionState(is_served, self.is_current(cluster) and is_served)
         except Forbidden:
@@ -102,7 +100,7 @@ class InstalledKinds:
         apply = partial(cluster.apply, force=True)
         answers = batch.map(apply, [*self.roles, *self.definitions], name=ref_of, threads=1)
         batch.require_all()
-        complete_definitions(cluster, [one for one in answers[len(self.roles) :] if one])
+        wait_until_served(cluster, [one for one in answers[len(self.roles) :] if one])
         # Last, as its hash states that everything is installed.
         last = self.definitions[-1]
         metadata = {**last["metadata"], "annotations": {HASH_ANNOTATION: self.hash}}
@@ -146,8 +144,8 @@ def hash_of(objects: Iterable[Object]) -> str:
     return hashlib.sha256(json.dumps([*objects], sort_keys=True).encode()).hexdigest()[:16]
 
 
-def complete_definitions(cluster: Cluster, definitions: Sequence[Object]) -> None:
-    """Wait until the API server serves our CustomResourceDefinitions and stores all objects in one version.
+def wait_until_served(cluster: Cluster, definitions: Sequence[Object]) -> None:
+    """Wait until the API server serves our CustomResourceDefinitions.
 
     Args:
         cluster: that has them.
@@ -157,7 +155,6 @@ def complete_definitions(cluster: Cluster, definitions: Sequence[Object]) -> Non
         LifecycleError: it does not serve them in time, or does not answer.
     """
     # Imported here, as a plan without changes does not need it.
-    from .._objects.apply.crd_narrowing import SECONDS_TO_LEARN, store_in_one_version
     from .._objects.health.wait import WaitTerms, wait_until_established
 
     terms = WaitTerms(cluster, time.monotonic() + SECONDS_TO_SERVE)
@@ -169,16 +166,8 @@ def complete_definitions(cluster: Cluster, definitions: Sequence[Object]) -> Non
             f"the API server does not serve {kinds} after {SECONDS_TO_SERVE:.0f} s. Read the conditions:"
             f"\nkubectl describe crd {names}"
         )
-    older = [one for one in definitions if len(mapping_of(one.get("status")).get("storedVersions") or ()) > 1]
-    if older:
-        time.sleep(SECONDS_TO_LEARN)
-    for one in older:
-        # The older version may stay in storedVersions while it is served. The next installation tries again.
-        with contextlib.suppress(ClusterError):
-            store_in_one_version(cluster, one)
 
 
-def _served_kind(definition: Object) -> tuple[str, str]:
-    """The oldest apiVersion and the kind of a definition of ours."""
-    spec = definition["spec"]
-    return f"{spec['group']}/{spec['versions'][-1]['name']}", spec["names"]["kind"]
+def _is_served(cluster: Cluster, definition: Object) -> bool:
+    """Whether the API server serves the kind of a definition of ours."""
+    return cluster.resource(API_VERSION, definition["spec"]["names"]["kind"]) is not None

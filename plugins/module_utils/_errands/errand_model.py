@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeVar
 
-from .._cluster.cluster import GROUP, Address, Object
+from .._cluster.cluster import API_VERSION, GROUP, Address, Object
 from .._cluster.fields.field_owners import owns
 from .._cluster.fields.managed_fields import APPLY, UPDATE
 from .._cluster.fields.written_by import is_write_of
@@ -22,7 +22,6 @@ from .._jobs.job_outcome import JobOutcome
 from .._loose_json import mapping_of
 from .._record_codec import from_record, stored_as, to_record
 
-API_VERSION = f"{GROUP}/v1alpha1"
 KIND = ERRAND
 
 FIELD_MANAGER = "kyma-lifecycle/errands"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._carrier.task import Result, Task
-from .._cluster.cluster import Cluster, Object
+from .._cluster.cluster import API_VERSION, Cluster, Object
 from .._cluster.errors import Conflict
 from .._errors import LifecycleError
 from .._timestamp import timestamp
@@ -22,7 +22,7 @@ from .lease.lease_session import release_lease
 from .open_run import last_sign
 from .recorder import LONGEST_MESSAGE, end_cancelled_run
 from .records.installation import read_installation
-from .records.record_schema import API_VERSION, RUNNING
+from .records.record_schema import RUNNING
 from .records.record_writer import current_user
 from .records.runs import read_run
 
@@ -117,4 +117,4 @@ def _write_request(cluster: Cluster, record: Object, reason: str) -> None:
             "cancelledAt": timestamp(),
         },
     }
-    cluster.patch(API_VERSION, "Run", metadata["name"], None, patch)
+    cluster.patch(API_VERSION, "KymaRun", metadata["name"], None, patch)

@@ -20,7 +20,7 @@ from .hop_lines import NOTHING_WRITTEN, stopping_hop
 from .outcomes import CANCELLED, FAILED, NOT_STARTED
 from .run_failures import NEVER_STARTED
 
-RECORD = "kubectl describe runs.lifecycle.kyma-project.io"
+RECORD = "kubectl describe kymaruns"
 AGAIN = "run the same playbook again"
 NEXT_STEPS = {
     FAILED: f"correct what failed, then {AGAIN}: it continues",

@@ -12,13 +12,13 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from .._carrier.task import Result, Task
-from .._cluster.cluster import Cluster
+from .._cluster.cluster import API_VERSION, Cluster
 from .._errors import LifecycleError
 from .._timestamp import parse_time, timestamp
 from .interrupted_run import unrecorded_components
 from .outcomes import BEFORE_RUN, BEGIN, CANCELLED, FAILED, NOT_STARTED, SUCCEEDED, phase_entry
 from .records.installation import Installation, read_installation, write_installation
-from .records.record_schema import API_VERSION, RUNNING
+from .records.record_schema import RUNNING
 from .records.record_writer import current_user
 from .records.runs import (
     create_run,
@@ -215,7 +215,7 @@ def end_previous_run(cluster: Cluster, forerunner: str, run: str) -> None:
     """
     if not forerunner:
         return
-    record = cluster.get(API_VERSION, "Run", forerunner)
+    record = cluster.get(API_VERSION, "KymaRun", forerunner)
     state = (record.get("status") or {}).get("state") if record else RUNNING
     if state in (RUNNING, CANCELLED):
         end_other_runs(cluster, run)

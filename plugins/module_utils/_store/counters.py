@@ -9,14 +9,14 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from .._cluster.cluster import GROUP, Cluster, Object
+from .._cluster.cluster import API_VERSION, Cluster, Object
 from .._cluster.errors import Conflict, NotFound
 from .._custom_resources.storage_version import require_known_version, with_storage_version
 from .._job_models.storage.definition import StoredDefinition
 from .._loose_json import mapping_of, number_of, text_of
 from .._textfile import metric_family
 
-COUNTER_KIND = (f"{GROUP}/v1alpha1", "JobCounter")
+COUNTER_KIND = (API_VERSION, "JobCounter")
 """The namespaced kind (apiVersion, kind) of the objects with the counters."""
 STORAGE_VERSION = 1
 """The version in which counters are written. A change of their fields needs a new one, and a conversion."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from .._cluster.cluster import GROUP, Cluster, Object
+from .._cluster.cluster import API_VERSION, Cluster, Object
 from .._custom_resources.storage_version import require_known_version, with_storage_version
 from .._record_codec import from_record, to_record
 
-STORE_KIND = (f"{GROUP}/v1alpha1", "JobStore")
+STORE_KIND = (API_VERSION, "JobStore")
 """The cluster-scoped kind (apiVersion, kind) of the object with the switches."""
 STORAGE_VERSION = 1
 """The version in which switches are written. A change of their fields needs a new one, and a conversion."""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from .._carrier.task import Result, Task, TaskDefinition
+from .._cluster.cluster import API_VERSION
 from .._cluster.errors import Forbidden
 from .._cluster.own_objects import APPROVER
 from .._errors import LifecycleError
@@ -22,7 +23,6 @@ from .._runs.records.approvals import (
     read_approvals,
     record_of,
 )
-from .._runs.records.record_schema import API_VERSION
 
 PRESENT, ABSENT = "present", "absent"
 

@@ -9,12 +9,11 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from .._carrier.task import Result, Task, TaskDefinition
-from .._cluster.cluster import Object
+from .._cluster.cluster import API_VERSION, Object
 from .._objects.apply.diff import diff_of
 from .._runs.records.cluster_hold import Hold, new_hold
 from .._runs.records.definitions import install_definitions
 from .._runs.records.installation import INSTALLATION_NAME, read_installation, write_hold
-from .._runs.records.record_schema import API_VERSION
 from .._runs.records.record_writer import current_user
 from .shared.record_kinds import RECORD_KINDS
 
@@ -65,7 +64,7 @@ def _installation(held: Hold | None) -> Object:
     spec = {"hold": {key: value for key, value in asdict(held).items() if value}} if held else {}
     return {
         "apiVersion": API_VERSION,
-        "kind": "Installation",
+        "kind": "KymaInstallation",
         "metadata": {"name": INSTALLATION_NAME},
         "spec": spec,
     }

@@ -75,9 +75,7 @@ def _cause_of(later: Failure, failed: Sequence[Failure]) -> str:
 def _after_failure(run: RunReport) -> Iterator[NextStep]:
     yield from _corrections(run.failures)
     if run.name:
-        yield NextStep(
-            "The record has the details:", f"kubectl get runs.lifecycle.kyma-project.io {run.name} -o yaml"
-        )
+        yield NextStep("The record has the details:", f"kubectl get kymaruns {run.name} -o yaml")
     bad = [one.id for one in run.migrations if one.error and one.state not in ("done", "warned")]
     if bad:
         ids = ",".join(f'"{one}"' for one in bad)

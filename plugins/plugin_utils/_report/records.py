@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Converts results of tasks to the model of the report: pure.
 
-Results are recognized by their form, as branches of a playbook skip tasks and older collections return less.
+Results are recognized by their form, as branches of a playbook skip tasks.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def _is_silent(result: Result) -> bool:
 
 
 def _state_of(result: Result) -> str:
-    """The state of the run that a task was, which older collections did not return."""
+    """The state of the run that a task was, by its own word or by whether it failed."""
     state = _text(result.get("state"))
     return state if state in STATES else FAILED if result.get("failed") else SUCCEEDED
 

@@ -14,7 +14,7 @@ from ...module_utils._runs.outcomes import CANCELLED, FAILED, NOT_STARTED, SUCCE
 from ...module_utils._timestamp import timestamp
 from .model import ClusterFacts
 
-RECORD = "kubectl describe runs.lifecycle.kyma-project.io"
+RECORD = "kubectl describe kymaruns"
 
 
 class Standing(Enum):

@@ -26,7 +26,7 @@ from tests.support.small_release import NAMESPACE, SmallRelease, config_map
 pytestmark = pytest.mark.control_plane
 
 APPROVE, UNTIL, WITHDRAW = yaml.safe_load(approval.EXAMPLES)
-APPROVALS = "approvals.lifecycle.kyma-project.io"
+APPROVALS = "kymaapprovals.lifecycle.kyma-project.io"
 WRITES = ("create", "update", "patch", "delete", "deletecollection")
 
 
@@ -82,7 +82,7 @@ def test_the_examples_work_by_the_account_of_an_approver(approver: Playbook, own
     assert third == fourth
     [approved] = read_approvals(own_cluster.api)
     assert approved.as_result() == third
-    record = own_cluster.api.get("lifecycle.kyma-project.io/v1alpha1", "Approval", approved.name)
+    record = own_cluster.api.get("lifecycle.kyma-project.io/v1", "KymaApproval", approved.name)
     assert record
     assert record["metadata"]["creationTimestamp"] == third["at"]
     assert third["user"] in kubectl(own_cluster.kubeconfig, "get", "kyap")
@@ -123,7 +123,7 @@ def test_a_deployer_reads_approvals_and_is_refused_to_write_them(
     assert read_approvals(own_cluster.api) == before
     assert not any(may(own_cluster, "pipeline", verb, APPROVALS) for verb in WRITES)
     assert kubectl(deployer.folder / "kubeconfig", "get", "kyap", "-o", "name").split() == [
-        f"approval.lifecycle.kyma-project.io/{before[0].name}"
+        f"kymaapproval.lifecycle.kyma-project.io/{before[0].name}"
     ]
 
 

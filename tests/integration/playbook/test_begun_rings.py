@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
 
 from tests.support.many_clusters import new_clusters
@@ -73,7 +73,7 @@ def test_a_ring_has_begun_only_by_its_gate_and_stays_begun(fleet: RingFleet, sma
     drift(other)
     assert fleet.call(small.folder, "--limit", "other", rings="none").ended(0).written == {"other"}
     for run in read_runs(other.api)[1:]:
-        other.api.delete(API_VERSION, "Run", run["metadata"]["name"])
+        other.api.delete(API_VERSION, "KymaRun", run["metadata"]["name"])
     assert rollouts(other) == [None]
     for name in (ADDED, "other"):
         drift(fleet.clusters[name])

@@ -109,7 +109,7 @@ class Upgrades:
 
     def record(self, kind: str, name: str) -> dict[str, Any]:
         """One of the collection's records."""
-        record = self._cluster.api.get("lifecycle.kyma-project.io/v1alpha1", kind, name)
+        record = self._cluster.api.get("lifecycle.kyma-project.io/v1", kind, name)
         assert record
         return record
 
@@ -232,7 +232,7 @@ def test_a_deployed_release_is_there_as_written_and_healthy_and_recorded(
         assert _unexplained(name, missing(manifest, deployed.after.objects[name])) == []
     assert deployed.after.unhealthy() == []
     assert deployed.outcome.run["state"] == "succeeded"
-    record = upgrades.record("Run", deployed.outcome.run["run"])
+    record = upgrades.record("KymaRun", deployed.outcome.run["run"])
     components = record["status"]["components"]
     assert (record["spec"]["version"], record["status"]["state"]) == (version, "succeeded")
     assert {one["state"] for one in components.values()} == {"succeeded"}
@@ -275,7 +275,7 @@ def test_each_hop_is_a_run_of_its_own(
     assert deployed_2_11.outcome.text.index("Kyma 2.10: succeeded") < deployed_2_11.outcome.text.index(
         "Kyma 2.11: succeeded"
     )
-    status = upgrades.record("Installation", "kyma")["status"]
+    status = upgrades.record("KymaInstallation", "kyma")["status"]
     assert (status["version"], status["target"]) == ("2.11", "2.11")
 
 

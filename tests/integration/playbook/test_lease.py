@@ -42,7 +42,7 @@ from tests.support.small_release import SmallRelease, config_map, marking
 
 pytestmark = pytest.mark.control_plane
 
-RECORDS = "lifecycle.kyma-project.io/v1alpha1"
+RECORDS = "lifecycle.kyma-project.io/v1"
 PAIRS = int(os.environ.get("KYMA_TEST_PAIRS", "1"))
 """How many pairs of deployers start at the same moment."""
 ACCOUNT = "deployer"
@@ -80,7 +80,7 @@ class Deployers:
 
     def runs(self) -> list[dict[str, Any]]:
         """All runs, the oldest first."""
-        runs = self.cluster.api.list(RECORDS, "Run").items
+        runs = self.cluster.api.list(RECORDS, "KymaRun").items
         return sorted(runs, key=lambda run: str(run["metadata"]["name"]))
 
     def lease(self) -> Lease:

@@ -132,8 +132,8 @@ def test_without_the_right_to_read_our_records_the_plan_says_so(
     ]
     kubectl(own_cluster.kubeconfig, "delete", "clusterrolebinding", *names)
     message = deployer.deploy(write(release, "1.2")).refused()
-    assert "inventories.lifecycle.kyma-project.io in the whole cluster" in message
-    assert "installations.lifecycle.kyma-project.io in the whole cluster" in message
+    assert "kymainventories.lifecycle.kyma-project.io in the whole cluster" in message
+    assert "kymainstallations.lifecycle.kyma-project.io in the whole cluster" in message
 
 
 # With all rights that releases take.

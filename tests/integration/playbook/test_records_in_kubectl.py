@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
     DEFINITION as ERRAND_DEFINITION,
@@ -19,7 +20,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_def
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
     DEFINITIONS as JOB_DEFINITIONS,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 
 from tests.cluster.paths import BIN
@@ -197,11 +197,11 @@ def test_each_kind_fits_a_terminal_but_for_a_message_at_the_end_of_a_line(own_cl
 @pytest.mark.parametrize(
     ("kind", "content", "missing"),
     [
-        ("Run", {}, "spec"),
-        ("Inventory", {}, "spec"),
-        ("Inventory", {"spec": {"owner": "shop"}}, "spec.ownerKind"),
+        ("KymaRun", {}, "spec"),
+        ("KymaInventory", {}, "spec"),
+        ("KymaInventory", {"spec": {"owner": "shop"}}, "spec.ownerKind"),
         (
-            "Inventory",
+            "KymaInventory",
             {
                 "spec": {
                     "owner": "shop",
@@ -211,8 +211,12 @@ def test_each_kind_fits_a_terminal_but_for_a_message_at_the_end_of_a_line(own_cl
             },
             "spec.objects[0].name",
         ),
-        ("JournalEntry", {}, "spec"),
-        ("JournalEntry", {"spec": {"migration": "a/b", "sequence": 1, "verb": "delete"}}, "spec.apiVersion"),
+        ("KymaJournalEntry", {}, "spec"),
+        (
+            "KymaJournalEntry",
+            {"spec": {"migration": "a/b", "sequence": 1, "verb": "delete"}},
+            "spec.apiVersion",
+        ),
     ],
 )
 def test_a_record_that_no_run_could_read_is_refused(

@@ -122,9 +122,9 @@ def held(
     hold = {"spec": {"hold": {"reason": "the auditors are here"}}}
     given = {"plan": "way.json", "migration_variables": COLOUR}
     api = own_cluster.api.with_field_manager("kubectl-patch")
-    api.patch("lifecycle.kyma-project.io/v1alpha1", "Installation", "kyma", None, hold)
+    api.patch("lifecycle.kyma-project.io/v1", "KymaInstallation", "kyma", None, hold)
     refused = playbook.deploy("", **given).refused()
-    api.patch("lifecycle.kyma-project.io/v1alpha1", "Installation", "kyma", None, {"spec": {"hold": None}})
+    api.patch("lifecycle.kyma-project.io/v1", "KymaInstallation", "kyma", None, {"spec": {"hold": None}})
     return refused, playbook.deploy("", "--check", **given).succeeded()
 
 
@@ -166,7 +166,7 @@ def abandoned(only_the_target: Outcome, playbook: Playbook, releases: Path) -> O
 
 
 def _status(cluster: OwnCluster) -> dict[str, Any]:
-    installation = cluster.api.get("lifecycle.kyma-project.io/v1alpha1", "Installation", "kyma")
+    installation = cluster.api.get("lifecycle.kyma-project.io/v1", "KymaInstallation", "kyma")
     assert installation
     return dict(installation["status"])
 
@@ -233,7 +233,7 @@ def test_a_plan_is_kept_and_nothing_is_done(saved: Outcome, playbook: Playbook) 
     assert saved.planning["plan_digest"] in saved.text
     assert saved.recap["ok"] == 1
     assert writes(saved.requests) == []
-    assert json.loads(file.read_text())["apiVersion"] == "lifecycle.kyma-project.io/v1alpha1"
+    assert json.loads(file.read_text())["apiVersion"] == "lifecycle.kyma-project.io/v1"
 
 
 def test_a_component_alone_leaves_the_version(alone: Outcome, after_alone: dict[str, Any]) -> None:

@@ -309,7 +309,7 @@ def test_definitions_by_hand_of_all_versions_are_listed_alike_and_rewritten(depl
     assert specs["v99"] == newer
     deployer.imported(rewrite=True).unchanged()
     selector = "lifecycle.kyma-project.io/storage-version=4"
-    kind = ("lifecycle.kyma-project.io/v1alpha1", "ContinuousJob")
+    kind = ("lifecycle.kyma-project.io/v1", "ContinuousJob")
     selected = deployer.admin.list(*kind, deployer.namespace, label_selector=selector).items
     assert {one["metadata"]["name"] for one in selected} == {"v1", "v2", "v3", "v4", "corrupt"}
 

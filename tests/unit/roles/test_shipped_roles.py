@@ -115,14 +115,16 @@ def test_readers_of_modules_get_what_the_deployer_may_read_of_klm() -> None:
 
 def test_approvers_write_approvals_and_nothing_else() -> None:
     rights = set(granted(APPROVER["rules"]))
-    assert {(right.group, right.resource) for right in rights} == {("lifecycle.kyma-project.io", "approvals")}
+    assert {(right.group, right.resource) for right in rights} == {
+        ("lifecycle.kyma-project.io", "kymaapprovals")
+    }
     # What is never patched has the creation time of what was approved.
     assert {right.verb for right in rights} == {*READ, "create", "delete"}
 
 
 @pytest.mark.parametrize("role", [DEPLOYER, READER], ids=["deployer", "view"])
 def test_all_others_only_read_approvals(role: Mapping[str, Any]) -> None:
-    verbs = {right.verb for right in granted(role["rules"]) if right.resource == "approvals"}
+    verbs = {right.verb for right in granted(role["rules"]) if right.resource == "kymaapprovals"}
     assert verbs == {*READ}
 
 
@@ -172,7 +174,7 @@ def test_a_reason_stands_beside_each_verb_that_could_grant_more() -> None:
 
 def test_a_right_on_all_objects_needs_no_grant_by_name() -> None:
     kind = ("apiextensions.k8s.io", "customresourcedefinitions")
-    missing = {Right("patch", *kind), Right("patch", *kind, "", "runs.lifecycle.kyma-project.io")}
+    missing = {Right("patch", *kind), Right("patch", *kind, "", "kymaruns.lifecycle.kyma-project.io")}
     [role, _binding] = granting_roles(missing, Subject("jane"), ())
     assert role["rules"] == [{"apiGroups": [kind[0]], "resources": [kind[1]], "verbs": ["patch"]}]
 

@@ -94,7 +94,7 @@ class MigrationRunner:
         spec = record.get("spec") or {}
         predicted = spec.get("migrations") or {}
         if "code" in spec:
-            # Older records don't distinguish between unplanned and unrecorded migrations.
+            # The run of a deletion has no plan of migrations.
             predicted = with_unplanned(predicted, self.migrations)
         return replace(self, setting=replace(self.setting, predicted=predicted))
 

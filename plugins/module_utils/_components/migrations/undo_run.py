@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 from ..._carrier.task import Result, Task
-from ..._cluster.cluster import Cluster
+from ..._cluster.cluster import API_VERSION, Cluster
 from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._errors import LifecycleError
 from ..._migrations import engine
@@ -32,7 +32,6 @@ from ..._runs.records.definitions import RecordKinds
 from ..._runs.records.installation import read_installation
 from ..._runs.records.journal_records import read_journal, with_secrets
 from ..._runs.records.record_rights import records_rights, undo_rights
-from ..._runs.records.record_schema import API_VERSION
 from ..._runs.records.record_writer import current_user
 from ..._runs.records.runs import new_run_name, read_run, read_runs
 from ..._runs.records.undone_migrations import (
@@ -122,7 +121,7 @@ def _require_no_run(cluster: Cluster) -> None:
     """Raise LifecycleError if the cluster is held, or its last run has not ended."""
     installation = read_installation(cluster)
     require_no_hold(installation.hold)
-    run = cluster.get(API_VERSION, "Run", installation.last_run) if installation.last_run else None
+    run = cluster.get(API_VERSION, "KymaRun", installation.last_run) if installation.last_run else None
     if run is None or not is_open(run):
         return
     spec = run["spec"]

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from itertools import chain
 
 from ..._carrier.task import Result, Task
-from ..._cluster.cluster import Cluster, Object, ref_of
+from ..._cluster.cluster import API_VERSION, Cluster, Object, ref_of
 from ..._components.component_inventory import deployed_as
 from ..._components.component_removal import ComponentRemoval, remove_components
 from ..._components.migrations.undo_leftovers import MIGRATIONS, PastMigrations
@@ -40,7 +40,7 @@ from ..._runs.records.installation import Installation, read_installation, write
 from ..._runs.records.inventories import read_inventories, read_owned
 from ..._runs.records.journal_records import read_journal
 from ..._runs.records.record_rights import records_deletion_rights, records_rights, undo_rights
-from ..._runs.records.record_schema import API_VERSION, DELETE, MODULES
+from ..._runs.records.record_schema import DELETE, MODULES
 from ..._runs.records.runs import new_run_name, read_runs
 from ..._runs.task_run import TaskRun
 from ..._runs.wait_progress import with_reports
@@ -83,7 +83,7 @@ def delete_components(task: Task, options: ComponentOptions, kinds: RecordKinds)
 
 
 def _is_nothing_recorded(cluster: Cluster, options: ComponentOptions) -> bool:
-    return EVERYTHING in options.names and cluster.resource(API_VERSION, "Installation") is None
+    return EVERYTHING in options.names and cluster.resource(API_VERSION, "KymaInstallation") is None
 
 
 def _rights(cluster: Cluster, options: ComponentOptions, kinds: RecordKinds) -> set[Right]:
@@ -249,7 +249,7 @@ class _Deletion:
         A run of components alone knows only these, so the newest run of a whole release has precedence.
         """
         last = self._installation.last_run
-        run = self._cluster.get(API_VERSION, "Run", last) if last else None
+        run = self._cluster.get(API_VERSION, "KymaRun", last) if last else None
         alone: Sequence[str] = ()
         if run and not _is_of_whole_release(run):
             alone = run["spec"].get("allComponents") or ()

@@ -118,7 +118,7 @@ def hashes_of(options: Mapping[str, Any]) -> dict[str, str]:
 def input_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """The plan inputs that have changed, each in a sentence; the first ten, and how many more there are."""
     old, new = dict(_flat(before, ())), dict(_flat(now, ()))
-    # An older version of this collection may not have written a field that is empty now.
+    # A record has no empty fields.
     paths = [
         path for path in dict.fromkeys((*old, *new)) if (old.get(path) or None) != (new.get(path) or None)
     ]
@@ -211,7 +211,7 @@ def require_planned_code(task: Task, record: Mapping[str, Any]) -> None:
 
     Args:
         task: a task that runs migrations.
-        record: of its run; the run of a deletion has no planned code, and older records don't contain it.
+        record: of its run; the run of a deletion has no planned code.
 
     Raises:
         LifecycleError: the code is different.

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from ..._cluster.cluster import Cluster
+from ..._cluster.cluster import API_VERSION, Cluster
 from ..._cluster.errors import ClusterError
 from ..._components.component_plan import Blocker
 from ..._objects.access.review import describe_missing_rights, missing_rights
@@ -22,7 +22,6 @@ from ..._runs.open_run import lost_runs, open_run_note
 from ..._runs.records.cluster_hold import hold_problem
 from ..._runs.records.definitions import RecordKinds
 from ..._runs.records.record_rights import records_rights
-from ..._runs.records.record_schema import API_VERSION
 from .component_preflight import (
     IntendedChanges,
     granting_rights_of,
@@ -110,7 +109,7 @@ def _open_run(cluster: Cluster, observed: ObservedState) -> tuple[str, ...]:
     if not name:
         return ()
     try:
-        run = cluster.get(API_VERSION, "Run", name)
+        run = cluster.get(API_VERSION, "KymaRun", name)
     except ClusterError:
         # Reported as a missing right.
         return ()

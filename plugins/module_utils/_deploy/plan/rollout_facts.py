@@ -9,12 +9,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from ..._cluster.cluster import Cluster
+from ..._cluster.cluster import API_VERSION, Cluster
 from ..._cluster.errors import Forbidden
 from ..._runs.cluster_state import LOST
 from ..._runs.open_run import is_open, lost_runs
 from ..._runs.records.approvals import find_approvals
-from ..._runs.records.record_schema import API_VERSION
 from .release_plan import Plan
 
 
@@ -49,7 +48,7 @@ def _last_run(cluster: Cluster, name: str) -> dict[str, str]:
     """The last run; empty if there is none, its record is gone, or the user may not read it."""
     run = None
     with suppress(Forbidden):
-        run = cluster.get(API_VERSION, "Run", name) if name else None
+        run = cluster.get(API_VERSION, "KymaRun", name) if name else None
     if run is None:
         return {}
     is_lost = is_open(run) and name in lost_runs(cluster, [run])

@@ -20,7 +20,7 @@ _REVIEWS = {
 }
 NAME_LABEL = "kubernetes.io/metadata.name"
 _WRITES = ("CREATE", "UPDATE", "DELETE")
-_LABELS = {"Inventory": OWNER_LABEL, JOURNAL_ENTRY_KIND: RUN_LABEL}
+_LABELS = {"KymaInventory": OWNER_LABEL, JOURNAL_ENTRY_KIND: RUN_LABEL}
 """The label that each record of a kind has."""
 ACCESS_REVIEWS, RECORDS = "access reviews", "the records of this collection"
 LEASES = f"Leases in {LIFECYCLE_NAMESPACE}"

@@ -12,6 +12,7 @@ from itertools import count
 from typing import Any
 
 from ..._carrier.task import Result, Task
+from ..._cluster.cluster import API_VERSION
 from ..._cluster.kinds import NAMESPACE_KIND, Kind, defined_kinds, is_of_kind
 from ..._components.component_context import ComponentContext, ContentSource, KnownState, RunAdditions
 from ..._components.component_crds import narrow_component
@@ -41,7 +42,6 @@ from ..._runs.recorder import end_if_cancelled, seconds_since_start
 from ..._runs.records.installation import read_installation, write_installation
 from ..._runs.records.inventories import read_inventories
 from ..._runs.records.journal_records import journal_of
-from ..._runs.records.record_schema import API_VERSION
 from ..._runs.records.runs import new_run_name, read_run, update_run_status
 from ..._runs.run_failures import outcome_problems, task_failures
 from ..._threads import call_in_threads, map_in_threads
@@ -99,7 +99,7 @@ class _Deployment:
         elif task.tenure:
             migrating = migrating.with_lease(task.tenure)
         self._migrating = migrating
-        recorded = bool(self._run) or task.cluster.resource(API_VERSION, "Inventory") is not None
+        recorded = bool(self._run) or task.cluster.resource(API_VERSION, "KymaInventory") is not None
         self._place = ComponentContext(
             cluster=task.cluster,
             policy=options.policy,

@@ -211,7 +211,7 @@ def _outdated(task: Task, *, is_awaited: bool) -> Result:
     if not is_awaited:
         raise LifecycleError(
             "another deployment has begun on this cluster since the plan was made, so the plan may be "
-            "wrong; check `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"
+            "wrong; check `kubectl get kymaruns`, then run the playbook again"
         )
     message = "another run has changed this cluster since the plan was made: plan again"
     task.progress("run", "outdated", message)

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from ..._cluster.cluster import GROUP, Object
+from ..._cluster.cluster import API_VERSION, Object
 from ..._cluster.own_objects import STORED_JOBS
 from ..._custom_resources.storage_version import STORAGE_VERSION_LABEL
 from ..._deep_copy import deep_copy
@@ -33,7 +33,6 @@ from .storage_v4 import StorageV4
 from .stored_fields import read_model, with_model, without_known
 from .stored_status import StoredStatus
 
-API_VERSION = f"{GROUP}/v1alpha1"
 DEFINITION_KINDS: Mapping[JobType, tuple[str, str]] = {
     type_: (API_VERSION, kind) for type_, kind in zip(JobType, STORED_JOBS, strict=True)
 }

@@ -42,8 +42,8 @@ class InventoryEntry(NamedTuple):
         ceded: fields that were left to others, each with its owner, so that they are reported only once.
         added: fields that others have added, each with its owner.
         finished: for a Job that has finished and deletes itself: a hash of its wanted form.
-        made_by: for a Namespace: ``us``, or ``others`` if it existed before we applied it; empty if an
-            older version of this collection has applied it, which did not record that.
+        made_by: for a Namespace: ``us``, or ``others`` if it existed before we applied it; empty if
+            that was not recorded, as in the inventory of a module.
     """
 
     api_version: str

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
-from ..._cluster.cluster import Cluster, Object
+from ..._cluster.cluster import API_VERSION, Cluster, Object
 from ..._cluster.errors import ClusterError
 from ..._cluster.own_objects import APPROVALS
 from ..._custom_resources.crd_builder import STRING, STRINGS, object_schema, resource_definition
@@ -24,9 +24,9 @@ from ..._custom_resources.storage_version import with_storage_version
 from ..._errors import LifecycleError
 from ..._text import one_line
 from ..._timestamp import parse_time, timestamp
-from .record_schema import API_VERSION, STORAGE_VERSION, known_record
+from .record_schema import STORAGE_VERSION, known_record
 
-APPROVAL_KIND = "Approval"
+APPROVAL_KIND = "KymaApproval"
 _DIGEST = "[0-9a-f]{64}"
 _SPEC = object_schema(
     ["ring", "releaseDigest", "reason"],

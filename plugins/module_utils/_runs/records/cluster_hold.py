@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A hold: a person's decision that nothing is deployed to a cluster for now. Pure.
 
-It is stored in ``spec.hold`` of the Installation, which deployments themselves never write.
+It is stored in ``spec.hold`` of the KymaInstallation, which deployments themselves never write.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Hold:
 
 
 def hold_from(installation: Mapping[str, Any] | None) -> Hold | None:
-    """The hold in an Installation's record, whether in force or not."""
+    """The hold in a KymaInstallation, whether in force or not."""
     written = ((installation or {}).get("spec") or {}).get("hold")
     if not isinstance(written, Mapping):
         return None

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..._cluster.cluster import GROUP, Cluster, Object
+from ..._cluster.cluster import API_VERSION, GROUP, Cluster, Object
 from ..._cluster.own_objects import RECORDS_VIEWER
 from ..._custom_resources.cluster_role import USER_FACING_ROLES, cluster_role, role_rule
-from ..._custom_resources.installed_kinds import complete_definitions, hash_of
+from ..._custom_resources.installed_kinds import hash_of, wait_until_served
 from ..._threads import map_in_threads
 from .installation import Installation
-from .record_schema import API_VERSION
 
 
 @dataclass(frozen=True)
@@ -65,4 +64,4 @@ def install_definitions(cluster: Cluster, installation: Installation, kinds: Rec
         return
     crds = map_in_threads(lambda crd: cluster.apply(crd, force=True), kinds.definitions)
     cluster.apply(kinds.viewers, force=True)
-    complete_definitions(cluster, crds)
+    wait_until_served(cluster, crds)

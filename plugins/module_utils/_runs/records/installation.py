@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object
+from ..._cluster.cluster import API_VERSION, FIELD_MANAGER, Cluster, Object
 from ..._cluster.errors import Conflict, Forbidden
 from ..._custom_resources.conditions import new_condition
 from ..._custom_resources.crd_builder import (
@@ -27,7 +27,7 @@ from ..._objects.inventory.inventory_entry import short_hash
 from ..._timestamp import timestamp
 from ..hop import deployed_completely, not_deployed_completely
 from .cluster_hold import ClusterHeld, Hold, hold_from, hold_problem
-from .record_schema import API_VERSION, ROLLOUT_SCHEMA, known_record
+from .record_schema import ROLLOUT_SCHEMA, known_record
 from .record_writer import apply_record
 
 INSTALLATION_NAME = "kyma"
@@ -44,8 +44,8 @@ _TEXTS = {
 """The texts of a record's status, with the names that they have here."""
 
 INSTALLATION_DEFINITION = resource_definition(
-    "Installation",
-    "installations",
+    "KymaInstallation",
+    "kymainstallations",
     "kyin",
     {
         "spec": object_schema(hold=object_schema(by=STRING, reason=STRING, since=STRING, until=STRING)),
@@ -194,7 +194,7 @@ def write_installation(
     }
     record: dict[str, Any] = {
         "apiVersion": API_VERSION,
-        "kind": "Installation",
+        "kind": "KymaInstallation",
         "metadata": {"name": INSTALLATION_NAME},
     }
     try:
@@ -205,15 +205,19 @@ def write_installation(
         record["status"] = {key: value for key, value in status.items() if value}
         return str(apply_record(cluster, INSTALLATION_DEFINITION, record, force=True)["metadata"]["uid"])
     except Conflict as conflict:
-        now = installation_from(cluster.get(API_VERSION, "Installation", INSTALLATION_NAME)) if seen else None
+        now = (
+            installation_from(cluster.get(API_VERSION, "KymaInstallation", INSTALLATION_NAME))
+            if seen
+            else None
+        )
         if now and seen and _has_only_other_changes(seen, now):
             if installation.last_run != seen.last_run and (held := hold_problem(now.hold, datetime.now(UTC))):
                 raise ClusterHeld(held) from conflict
             touched = replace(installation, resource_version=now.resource_version)
             return write_installation(cluster, touched, seen=now)
         raise StaleInstallation(
-            "another deployment has begun on this cluster since the plan was made; check `kubectl get "
-            "runs.lifecycle.kyma-project.io`, then run the playbook again"
+            "another deployment has begun on this cluster since the plan was made; check `kubectl get"
+            " kymaruns`, then run the playbook again"
         ) from conflict
 
 
@@ -263,11 +267,11 @@ def write_hold(cluster: Cluster, hold: Hold | None) -> None:
     holding = cluster.with_field_manager(HOLD_MANAGER)
     if hold is None:
         # A patch, because a person may have set it by other means.
-        holding.patch(API_VERSION, "Installation", INSTALLATION_NAME, None, {"spec": {"hold": None}})
+        holding.patch(API_VERSION, "KymaInstallation", INSTALLATION_NAME, None, {"spec": {"hold": None}})
         return
     record = {
         "apiVersion": API_VERSION,
-        "kind": "Installation",
+        "kind": "KymaInstallation",
         "metadata": {"name": INSTALLATION_NAME},
         # Empty fields too: otherwise a field that a person has set with kubectl stays.
         "spec": {"hold": asdict(hold)},
@@ -277,7 +281,7 @@ def write_hold(cluster: Cluster, hold: Hold | None) -> None:
 
 def read_installation(cluster: Cluster) -> Installation:
     """Which release the cluster has; an empty installation if nothing is recorded."""
-    return installation_from(cluster.get(API_VERSION, "Installation", INSTALLATION_NAME))
+    return installation_from(cluster.get(API_VERSION, "KymaInstallation", INSTALLATION_NAME))
 
 
 def basis_in(cluster: Cluster, installation: Installation, inventories: Iterable[Inventory]) -> str:

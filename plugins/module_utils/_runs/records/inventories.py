@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from ..._cluster.cluster import Cluster, Object, Ref
+from ..._cluster.cluster import API_VERSION, Cluster, Object, Ref
 from ..._cluster.errors import Conflict
 from ..._custom_resources.crd_builder import (
     BOOLEAN,
@@ -26,7 +26,7 @@ from ..._custom_resources.crd_builder import (
 )
 from ..._objects.inventory.inventory import COMPONENT, Inventory, RecordVersion, inventories_of
 from ..._objects.inventory.inventory_entry import InventoryEntry
-from .record_schema import API_VERSION, OWNER_LABEL, known_record
+from .record_schema import OWNER_LABEL, known_record
 from .record_writer import apply_record
 
 _ENTRY_SCHEMA = object_schema(
@@ -48,8 +48,8 @@ _ENTRY_SCHEMA = object_schema(
     added=STRINGS,
 )
 INVENTORY_DEFINITION = resource_definition(
-    "Inventory",
-    "inventories",
+    "KymaInventory",
+    "kymainventories",
     "kyinv",
     {
         "spec": object_schema(
@@ -75,7 +75,7 @@ INVENTORY_DEFINITION = resource_definition(
 
 BYTES_PER_ENTRY = 350
 ENTRIES_PER_OBJECT = 1500
-"""Most entries take less than 350 bytes: so an Inventory stays at half of its maximum of 1 MiB."""
+"""Most entries take less than 350 bytes: so a KymaInventory stays at half of its maximum of 1 MiB."""
 
 
 def inventories_from(objects: Iterable[Object]) -> list[Inventory]:
@@ -130,7 +130,7 @@ def part_name(owner: str, owner_kind: str, part: int) -> str:
 
 
 def record_version(obj: Object) -> RecordVersion:
-    """Which version of an Inventory this is."""
+    """Which version of a KymaInventory this is."""
     meta = obj["metadata"]
     return RecordVersion(meta["name"], meta.get("uid", ""), meta.get("resourceVersion", ""))
 
@@ -141,7 +141,7 @@ def inventory_objects(inventory: Inventory) -> list[Object]:
     return [
         {
             "apiVersion": API_VERSION,
-            "kind": "Inventory",
+            "kind": "KymaInventory",
             "metadata": {
                 "name": part_name(inventory.owner, inventory.owner_kind, part),
                 "labels": {OWNER_LABEL: inventory.owner},
@@ -263,7 +263,7 @@ def _delete_parts(cluster: Cluster, parts: Iterable[RecordVersion], needed: Coll
     for part in parts:
         if part.name not in needed:
             cluster.delete(
-                API_VERSION, "Inventory", part.name, uid=part.uid, resource_version=part.resource_version
+                API_VERSION, "KymaInventory", part.name, uid=part.uid, resource_version=part.resource_version
             )
 
 
@@ -278,13 +278,13 @@ def read_inventories(
         owner_kind: the kind of the owners, such as components.
     """
     selector = f"{OWNER_LABEL} in ({','.join(owners)})" if owners else ""
-    objects = cluster.list(API_VERSION, "Inventory", label_selector=selector).items
+    objects = cluster.list(API_VERSION, "KymaInventory", label_selector=selector).items
     return inventories_of(inventories_from(objects), owner_kind)
 
 
 def read_all_inventories(cluster: Cluster) -> list[Inventory]:
     """The inventories of owners of all kinds."""
-    return inventories_from(cluster.list(API_VERSION, "Inventory").items)
+    return inventories_from(cluster.list(API_VERSION, "KymaInventory").items)
 
 
 def read_owned(cluster: Cluster) -> tuple[dict[str, Inventory], tuple[Inventory, ...]]:
@@ -295,4 +295,6 @@ def read_owned(cluster: Cluster) -> tuple[dict[str, Inventory], tuple[Inventory,
 
 def read_record_versions(cluster: Cluster) -> list[RecordVersion]:
     """Which versions of the inventories' records exist, without their content."""
-    return [record_version(obj) for obj in cluster.list(API_VERSION, "Inventory", metadata_only=True).items]
+    return [
+        record_version(obj) for obj in cluster.list(API_VERSION, "KymaInventory", metadata_only=True).items
+    ]

@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The journal of migrations in the cluster: a ``JournalEntry`` per write, owned by the record of its run.
+"""The journal of migrations in the cluster: a ``KymaJournalEntry`` per write, owned by the record of its run.
 
 An entry belongs to its run, so that the cluster's garbage collector deletes it with the run's record. The
 content of a Secret before and after a write is in another Secret of the same namespace, which belongs to the
@@ -21,17 +21,17 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from ..._cluster.cluster import GROUP, Cluster, Object, Ref, ref_of
+from ..._cluster.cluster import API_VERSION, GROUP, Cluster, Object, Ref, ref_of
 from ..._cluster.errors import ClusterError, NotFound
 from ..._cluster.fields.json_patch import apply_merge_patch, merge_patch_between
 from ..._cluster.kinds import SECRET_KIND, is_of_kind
 from ..._custom_resources.crd_builder import BOOLEAN, STRING, object_schema, resource_definition
 from ..._migrations.journal.journal_entry import Journal, JournalEntry
 from .installation import read_installation
-from .record_schema import API_VERSION, known_record
+from .record_schema import known_record
 from .record_writer import apply_record, current_user, patch_record
 
-JOURNAL_ENTRY_KIND = "JournalEntry"
+JOURNAL_ENTRY_KIND = "KymaJournalEntry"
 RUN_LABEL = f"{GROUP}/run"
 LONGEST_PLAIN = 100_000
 """Characters up to which an object is stored uncompressed: a record has a maximum of 1 MiB."""
@@ -44,7 +44,7 @@ _GZIP_HEADER = 16
 
 JOURNAL_ENTRY_DEFINITION = resource_definition(
     JOURNAL_ENTRY_KIND,
-    "journalentries",
+    "kymajournalentries",
     "kyje",
     {
         "spec": object_schema(
@@ -96,7 +96,7 @@ class RunJournal(Journal):
     def __init__(self, cluster: Cluster, run: Mapping[str, Any]) -> None:
         self._cluster = cluster
         self._run: str = run["metadata"]["name"]
-        self._owner = _owner("Run", run)
+        self._owner = _owner("KymaRun", run)
         self._by = current_user()
 
     def record_intent(self, entry: JournalEntry) -> JournalEntry:
@@ -147,7 +147,7 @@ def journal_of(cluster: Cluster, record: Mapping[str, Any]) -> Journal | None:
     """
     if not record and cluster.resource(API_VERSION, JOURNAL_ENTRY_KIND) is not None:
         last = read_installation(cluster).last_run
-        record = (cluster.get(API_VERSION, "Run", last) if last else None) or {}
+        record = (cluster.get(API_VERSION, "KymaRun", last) if last else None) or {}
     return RunJournal(cluster, record) if record else None
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref, group_of
+from ..._cluster.cluster import API_VERSION, FIELD_MANAGER, Cluster, Object, Ref, group_of
 from ..._custom_resources.conditions import new_condition
 from ..._custom_resources.crd_builder import (
     BOOLEAN,
@@ -24,7 +24,7 @@ from ..._custom_resources.crd_builder import (
     resource_definition,
 )
 from ..._timestamp import timestamp
-from .record_schema import API_VERSION, known_record
+from .record_schema import known_record
 from .record_writer import apply_record
 
 MANAGED, UNMANAGED, ABSENT = "managed", "unmanaged", "absent"
@@ -37,12 +37,12 @@ DELETING, GIVEN_UP, INSTALLED, NOT_INSTALLED = "Deleting", "Unmanaged", "Install
 """The states that are reported of a module."""
 
 SKIP_LABEL = "operator.kyma-project.io/skip-reconciliation"
-"""A label for a Module, as Kyma's lifecycle manager has it for its resources: "true" skips it."""
+"""A label for a KymaModule, as Kyma's lifecycle manager has it for its resources: "true" skips it."""
 
 _OBJECT_SCHEMA = object_schema(apiVersion=STRING, kind=STRING, namespace=STRING, name=STRING, uid=STRING)
 MODULE_DEFINITION = resource_definition(
-    "Module",
-    "modules",
+    "KymaModule",
+    "kymamodules",
     "kymod",
     {
         "spec": object_schema(
@@ -243,7 +243,7 @@ def module_object(record: ModuleRecord, now: str) -> Object:
     }
     return {
         "apiVersion": API_VERSION,
-        "kind": "Module",
+        "kind": "KymaModule",
         "metadata": {"name": record.name},
         "spec": {key: value for key, value in spec.items() if value},
         "status": {key: value for key, value in status.items() if value},
@@ -296,7 +296,7 @@ def _object_fields(known: KnownObject | None) -> dict[str, str]:
 
 def read_module_records(cluster: Cluster) -> dict[str, ModuleRecord]:
     """The records of all modules, by name."""
-    records = map(module_record_from, cluster.list(API_VERSION, "Module").items)
+    records = map(module_record_from, cluster.list(API_VERSION, "KymaModule").items)
     return {record.name: record for record in records}
 
 
@@ -308,4 +308,4 @@ def write_module_record(cluster: Cluster, record: ModuleRecord) -> ModuleRecord:
 
 def delete_module_record(cluster: Cluster, name: str) -> None:
     """Delete the record of a module."""
-    cluster.delete(API_VERSION, "Module", name)
+    cluster.delete(API_VERSION, "KymaModule", name)

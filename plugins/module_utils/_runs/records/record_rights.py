@@ -13,7 +13,7 @@ from ..._migrations.journal.journal_entry import JournalEntry
 from ..._objects.access.rights import CRDS, RBAC, READ, Resources, Right, right_for
 from .definitions import RecordKinds
 
-INSTALLATIONS = "installations"
+INSTALLATIONS = "kymainstallations"
 
 
 def records_rights(kinds: RecordKinds) -> set[Right]:
@@ -21,7 +21,7 @@ def records_rights(kinds: RecordKinds) -> set[Right]:
     written = _plurals(kinds.written)
     rights = {Right(verb, GROUP, plural) for plural in _plurals(kinds.definitions) for verb in READ}
     rights |= {Right(verb, GROUP, plural) for plural in written for verb in ("create", "patch")}
-    # There is one Installation as long as there are records.
+    # There is one KymaInstallation as long as there are records.
     rights |= {Right("delete", GROUP, plural) for plural in written if plural != INSTALLATIONS}
     return rights | {
         Right(verb, *one) for one in _installed_objects(kinds) for verb in ("get", "create", "patch")

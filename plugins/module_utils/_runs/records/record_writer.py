@@ -12,10 +12,10 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..._cluster.cluster import Cluster, Object
+from ..._cluster.cluster import API_VERSION, Cluster, Object
 from ..._cluster.errors import ApiError, ClusterError, Untypeable
 from ..._custom_resources.storage_version import with_storage_version
-from .record_schema import API_VERSION, STORAGE_VERSION
+from .record_schema import STORAGE_VERSION
 
 SECONDS_TO_KNOW = 30.0
 """How long an API server may take to use a definition that was just updated."""

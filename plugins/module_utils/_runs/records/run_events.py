@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
-from ..._cluster.cluster import FIELD_MANAGER, GROUP, Cluster, Object
+from ..._cluster.cluster import API_VERSION, FIELD_MANAGER, GROUP, Cluster, Object
 from ..._custom_resources.events import EventNote, write_event
 from ..._objects.inventory.inventory import COMPONENT
 from ..._threads import map_in_threads
 from .installation import INSTALLATION_NAME
-from .record_schema import API_VERSION, DELETE, DEPLOY, RUNNING
+from .record_schema import DELETE, DEPLOY, RUNNING
 
 SUMMARY = f"{GROUP}/summary"
 """The annotation with the state of a run and the reasons: ``kubectl describe`` prints annotations first."""
@@ -26,13 +26,13 @@ def report_run(cluster: Cluster, record: Object, status: Mapping[str, Any]) -> N
 
     Args:
         cluster: that has the records.
-        record: of the run. Those of older versions do not name the installation.
+        record: of the run.
         status: what was just written of it.
     """
     meta, installation = record["metadata"], record["spec"].get("installation")
-    about = [{"kind": "Run", "name": meta["name"], "uid": meta["uid"]}]
+    about = [{"kind": "KymaRun", "name": meta["name"], "uid": meta["uid"]}]
     if installation:
-        about.append({"kind": "Installation", "name": INSTALLATION_NAME, "uid": installation})
+        about.append({"kind": "KymaInstallation", "name": INSTALLATION_NAME, "uid": installation})
     objects = [{"apiVersion": API_VERSION, **one} for one in about]
     notes = run_notes(meta["name"], record["spec"], status)
     map_in_threads(lambda one: write_event(cluster, one[0], one[1], FIELD_MANAGER), product(objects, notes))

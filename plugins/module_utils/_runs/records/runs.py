@@ -12,7 +12,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
-from ..._cluster.cluster import Cluster, Object
+from ..._cluster.cluster import API_VERSION, Cluster, Object
 from ..._cluster.errors import Conflict
 from ..._custom_resources.conditions import new_condition
 from ..._custom_resources.crd_builder import (
@@ -27,7 +27,7 @@ from ..._custom_resources.crd_builder import (
 from ..._errors import LifecycleError
 from ..._text import one_line
 from ..._timestamp import timestamp
-from .record_schema import API_VERSION, ROLLOUT_SCHEMA, RUNNING, known_record
+from .record_schema import ROLLOUT_SCHEMA, RUNNING, known_record
 from .record_writer import apply_record, patch_record
 from .run_events import SUMMARY, end_text, report_run
 
@@ -37,8 +37,8 @@ _DIGEST_OF_OTHERS = {"kept": STRING}
 """The release that the components have which a run does not deploy."""
 
 RUN_DEFINITION = resource_definition(
-    "Run",
-    "runs",
+    "KymaRun",
+    "kymaruns",
     "kyrun",
     {
         "spec": object_schema(
@@ -115,7 +115,7 @@ def create_run(
     """
     record: Object = {
         "apiVersion": API_VERSION,
-        "kind": "Run",
+        "kind": "KymaRun",
         "metadata": {"name": name, "annotations": {SUMMARY: RUNNING}},
         "spec": dict(spec),
         "status": {
@@ -166,11 +166,11 @@ def read_run(cluster: Cluster, name: str) -> Object:
     Raises:
         LifecycleError: there is no run with that name, or a newer version of this collection has written it.
     """
-    run = cluster.get(API_VERSION, "Run", name)
+    run = cluster.get(API_VERSION, "KymaRun", name)
     if run is None:
         raise LifecycleError(
             f"the cluster has no record of a run {name}: it was removed, or it belongs to another cluster;"
-            " `kubectl get runs.lifecycle.kyma-project.io` lists those that there are"
+            " `kubectl get kymaruns` lists those that there are"
         )
     return known_record(run)
 
@@ -181,7 +181,7 @@ def read_runs(cluster: Cluster) -> list[Object]:
     Raises:
         NewerRecord: a newer version of this collection has written one.
     """
-    runs = map(known_record, cluster.list(API_VERSION, "Run").items)
+    runs = map(known_record, cluster.list(API_VERSION, "KymaRun").items)
     return sorted(runs, key=_creation_key, reverse=True)
 
 
@@ -204,7 +204,7 @@ def delete_old_runs(cluster: Cluster, runs: Sequence[Object], last_run: str) -> 
         precondition = {"uid": meta["uid"], "resource_version": meta["resourceVersion"]}
         # A record that another process writes to is deleted the next time.
         with suppress(Conflict):
-            cluster.delete(API_VERSION, "Run", meta["name"], **precondition)
+            cluster.delete(API_VERSION, "KymaRun", meta["name"], **precondition)
 
 
 def _creation_key(run: Object) -> tuple[str, str]:

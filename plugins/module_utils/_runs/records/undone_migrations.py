@@ -92,8 +92,7 @@ def recorded_undo_of(
     newest = _written_by(entries, migration)[0]
     status = (runs.get(newest.run) or {}).get("status") or {}
     note: Mapping[str, Any] = (status.get("undone") or {}).get(migration) or {}
-    # An earlier version of this collection has not recorded it.
-    return note if note.get(THROUGH, newest.name) == newest.name else {}
+    return note if note.get(THROUGH) == newest.name else {}
 
 
 def runs_of(entries: Iterable[JournalEntry], migration: str) -> tuple[str, ...]:

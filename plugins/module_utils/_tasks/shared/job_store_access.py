@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from ..._carrier.task import Task
-from ..._cluster.cluster import Cluster
+from ..._cluster.cluster import API_VERSION, Cluster
 from ..._cluster.errors import Forbidden
 from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._errors import LifecycleError
-from ..._job_models.storage.definition import API_VERSION
 from ..._job_models.storage.storage_definition import DEFINITIONS, INSTALL_COMMAND, MANAGER_ROLE, STORE_KINDS
 from ..._objects.access.review import demand
 from ..._objects.access.rights import Right

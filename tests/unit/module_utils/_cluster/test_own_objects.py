@@ -114,7 +114,7 @@ def test_objects_that_protect_runs_are_ours(ref: Ref) -> None:
         Ref("rbac.authorization.k8s.io", "ClusterRole", "", "kyma-lifecycle-view-2"),
         Ref("rbac.authorization.k8s.io", "Role", "shop", "kyma-lifecycle-view"),
         Ref("", "Namespace", "", "kyma-lifecycle-2"),
-        Ref("operator.kyma-project.io", "Run", "", "x"),
+        Ref("operator.kyma-project.io", "KymaRun", "", "x"),
         Ref("apiextensions.k8s.io", "CustomResourceDefinition", "", "runs.operator.kyma-project.io"),
         Ref("apiextensions.k8s.io", "CustomResourceDefinition", "", f"runs.x{GROUP}"),
         Ref("apiregistration.k8s.io", "APIService", "", "v1.metrics.k8s.io"),
@@ -152,11 +152,11 @@ def rule(resource: str, *verbs: str, group: str = GROUP) -> Object:
     "manifest",
     [
         binding("kyma-lifecycle-approver"),
-        role(rule("approvals", "get", "create")),
-        role(rule("pods", "get"), rule("approvals", "*")),
+        role(rule("kymaapprovals", "get", "create")),
+        role(rule("pods", "get"), rule("kymaapprovals", "*")),
         role(rule("*", "delete")),
-        role(rule("approvals", "create", group="*")),
-        role(rule("approvals/status", "patch", group="*")),
+        role(rule("kymaapprovals", "create", group="*")),
+        role(rule("kymaapprovals/status", "patch", group="*")),
         aggregating({}),
         aggregating({"matchLabels": {"a": "b"}}, {"matchLabels": {}}),
         aggregating({"matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]}),
@@ -170,7 +170,7 @@ def test_a_manifest_must_not_grant_the_right_to_approve(manifest: Object) -> Non
 RECORDS = [
     one["spec"]["names"]["plural"]
     for one in RECORD_KINDS.definitions
-    if one["spec"]["names"]["kind"] != "Approval"
+    if one["spec"]["names"]["kind"] != "KymaApproval"
 ]
 
 
@@ -191,8 +191,8 @@ def test_a_manifest_must_not_grant_writes_of_records(manifest: Object) -> None:
     [
         binding("kyma-lifecycle-view"),
         binding("kyma-lifecycle-errands-engine"),
-        role(rule("runs", "get", "list", "watch")),
-        role(rule("runs", "create", group="tekton.dev")),
+        role(rule("kymaruns", "get", "list", "watch")),
+        role(rule("kymaruns", "create", group="tekton.dev")),
         role(rule("secrets", "create", group="*")),
         role(rule("scheduledjobs", "create")),
         aggregating({"matchLabels": {"a": "b"}}),
@@ -204,15 +204,15 @@ def test_a_manifest_must_not_grant_writes_of_records(manifest: Object) -> None:
         # The API server refuses them with its own reason.
         aggregating(None, "x", {"matchLabels": 1}),
         {**role(), "aggregationRule": "x"},
-        role(rule("approvals", "get", "list", "watch")),
-        role(rule("approvals", "create", group="example.com")),
+        role(rule("kymaapprovals", "get", "list", "watch")),
+        role(rule("kymaapprovals", "create", group="example.com")),
         role(rule("errands", "create", "delete")),
         # Operators have such roles. The API server lets only an administrator grant them.
         role({"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}),
         role({"nonResourceURLs": ["/metrics"], "verbs": ["get"]}),
         # The API server refuses them with its own reason.
-        role("approvals", None, {"apiGroups": None, "resources": 1, "verbs": [[]]}),
-        {**role(), "rules": "approvals"},
+        role("kymaapprovals", None, {"apiGroups": None, "resources": 1, "verbs": [[]]}),
+        {**role(), "rules": "kymaapprovals"},
         {**binding("x"), "roleRef": None},
     ],
 )

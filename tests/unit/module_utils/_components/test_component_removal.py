@@ -114,7 +114,7 @@ class Scene:
         return [one.ref for one in self.cluster.requests if one.verb == "delete" and one.ref.kind != RECORD]
 
 
-RECORD = "Inventory"
+RECORD = "KymaInventory"
 
 
 def scene(owners: Mapping[str, Mapping[int, bool]], fates: Mapping[int, str] | None = None) -> Scene:

@@ -9,7 +9,12 @@ from dataclasses import replace
 
 import pytest
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    API_VERSION,
+    FIELD_MANAGER,
+    GROUP,
+    Object,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
     DEFINITION as ERRAND_DEFINITION,
@@ -28,7 +33,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
     read_inventories,
     write_inventory,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUN_DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
@@ -55,8 +59,8 @@ DUMP = [
     LEASE,
     {**LEASE, "metadata": {"name": "errands"}},
     {**RUN_DEFINITION, "spec": {**RUN_DEFINITION["spec"], "scope": "Namespaced"}},
-    {"apiVersion": API_VERSION, "kind": "Inventory", "metadata": {"name": "shop"}, "spec": {}},
-    {"apiVersion": API_VERSION.replace("v1alpha1", "v9"), "kind": "Run", "metadata": {"name": "r"}},
+    {"apiVersion": API_VERSION, "kind": "KymaInventory", "metadata": {"name": "shop"}, "spec": {}},
+    {"apiVersion": f"{GROUP}/v9", "kind": "KymaRun", "metadata": {"name": "r"}},
     {"apiVersion": API_VERSION, "kind": "OneOffJob", "metadata": {"name": "j"}, "spec": {}},
     {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "deployer"}},
     {

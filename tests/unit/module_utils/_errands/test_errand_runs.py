@@ -1145,7 +1145,7 @@ def test_a_warning_about_ignored_fields_stays_in_the_status(played: PlayedErrand
 
 
 def _gone(kind: str) -> dict[str, str]:
-    return {"apiVersion": "lifecycle.kyma-project.io/v1alpha1", "kind": kind, "name": "app", "uid": "gone"}
+    return {"apiVersion": "lifecycle.kyma-project.io/v1", "kind": kind, "name": "app", "uid": "gone"}
 
 
 # Errands that depend on others.

@@ -139,8 +139,8 @@ LEASE = ("coordination.k8s.io/v1", "Lease", "deployment", "kyma-lifecycle")
         ("delete", LEASE),
         ("patch", (*LEASE, {"spec": {"holderIdentity": None}})),
         ("delete", ("v1", "Namespace", "kyma-lifecycle")),
-        ("apply", ({"apiVersion": f"{GROUP}/v2", "kind": "Inventory", "metadata": {"name": "a"}},)),
-        ("create", ({"apiVersion": f"{GROUP}/v1alpha1", "kind": "Run", "metadata": {"generateName": "r-"}},)),
+        ("apply", ({"apiVersion": f"{GROUP}/v2", "kind": "KymaInventory", "metadata": {"name": "a"}},)),
+        ("create", ({"apiVersion": f"{GROUP}/v1", "kind": "KymaRun", "metadata": {"generateName": "r-"}},)),
     ],
 )
 def test_no_migration_writes_what_belongs_to_the_collection(method: str, args: tuple[Any, ...]) -> None:

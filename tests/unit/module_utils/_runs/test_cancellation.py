@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Task
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fence import LeaseLost
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancel_request import (
     cancellation_text,
@@ -18,7 +19,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation 
     Grace,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import HeldLease
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import current_user
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
     read_run,
@@ -122,7 +122,7 @@ def test_the_deadline_counts_from_the_beginning_of_the_run() -> None:
     name = begun(someone, deadline=600)
     # As if another task had been at work for 590 seconds.
     spec = read_run(someone.cluster, name)["spec"]
-    someone.cluster.patch(API_VERSION, "Run", name, None, {"spec": {"clock": spec["clock"] - 590}})
+    someone.cluster.patch(API_VERSION, "KymaRun", name, None, {"spec": {"clock": spec["clock"] - 590}})
     clock = Clock()
     stopping = watcher(someone, name, clock)
     clock.now = 9
@@ -180,7 +180,7 @@ def test_a_record_that_cannot_be_read_stops_nothing() -> None:
     name = begun(someone)
     clock = Clock()
     stopping = watcher(someone, name, clock)
-    someone.cluster.delete(API_VERSION, "Run", name)
+    someone.cluster.delete(API_VERSION, "KymaRun", name)
     clock.now = POLL_SECONDS
     assert not stopping()
 

@@ -61,7 +61,7 @@ def test_a_failure_of_one_cluster_reads_like_this() -> None:
         "  kubectl -n small logs crash-6dc5479cf5-4pffp -c main --previous",
         "never started: dependent (it needs crash, which failed)",
         "next: correct what failed, then run the same playbook again: it continues",
-        "record: kubectl describe runs.lifecycle.kyma-project.io r1",
+        "record: kubectl describe kymaruns r1",
     ]
 
 

@@ -38,7 +38,7 @@ def test_a_reason_names_its_pod_and_a_command_that_reaches_its_cluster() -> None
     assert (reason.subjects, reason.pod) == (("component checkout",), "small/checkout-5d758d7759-tcv2x")
     assert reason.command == "kubectl --context eu -n small describe pod checkout-5d758d7759-tcv2x"
     assert [one.text for one in summary.never_started] == [NEVER]
-    assert summary.record == "kubectl --context eu describe runs.lifecycle.kyma-project.io r1"
+    assert summary.record == "kubectl --context eu describe kymaruns r1"
 
 
 def test_reasons_keep_the_order_in_which_they_came() -> None:

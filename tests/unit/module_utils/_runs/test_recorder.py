@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
     LEASE_NAME,
     LIFECYCLE_NAMESPACE,
@@ -18,7 +18,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.defin
     install_definitions,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import Installation
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
@@ -36,7 +35,7 @@ def interrupted_run(holder: str = "") -> Cluster:
     owner = {"manager": "us", "operation": "Apply", "apiVersion": API_VERSION, "fieldsV1": {}}
     record = {
         "apiVersion": API_VERSION,
-        "kind": "Run",
+        "kind": "KymaRun",
         "metadata": {"name": "r1", "managedFields": [{**owner, "time": WRITTEN}]},
         "spec": {"version": "2.9", "startedAt": STARTED, "startedBy": "jane@elsewhere"},
         "status": {"state": "running", "phases": {"plan": {"kind": "plan", "seconds": 3.0}}},

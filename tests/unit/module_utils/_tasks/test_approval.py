@@ -172,7 +172,7 @@ def test_a_cluster_without_the_definition_names_the_file_that_installs_it() -> N
 def test_an_account_that_may_not_write_approvals_is_refused(someone: Deployer) -> None:
     assert isinstance(someone.cluster, MemoryCluster)
     refusal = Forbidden("create Approval", status=403, api_message="approvals is forbidden")
-    someone.cluster.fail_when(lambda request: request.ref.kind == "Approval" and request.writes, refusal)
+    someone.cluster.fail_when(lambda request: request.ref.kind == "KymaApproval" and request.writes, refusal)
     result = approve(someone)
     assert result["failed"]
     assert "approvals is forbidden" in result["msg"]

@@ -16,7 +16,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_ma
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    API_VERSION,
+    Cluster,
+    Event,
+    Object,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.installed_kinds import CRD_KIND
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deep_copy import deep_copy
@@ -33,7 +38,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_def
     ENGINE_ROLE,
     ERRAND_KINDS,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
     errand,
     errand_info,

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import Hold
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import hold, run
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import validate
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
@@ -65,7 +65,7 @@ def test_another_reason_or_end_replaces_the_hold(someone: Deployer, change: dict
 
 def test_a_hold_that_has_ended_by_itself_begins_again(someone: Deployer) -> None:
     held(someone)
-    someone.cluster.patch(API_VERSION, "Installation", "kyma", None, EXPIRED)
+    someone.cluster.patch(API_VERSION, "KymaInstallation", "kyma", None, EXPIRED)
     assert held(someone)["changed"]
     assert hold_of(someone).until == ""
 
@@ -74,7 +74,7 @@ def test_no_field_of_an_earlier_hold_stays(someone: Deployer) -> None:
     held(someone)
     # By a person, whose field an apply by another manager would leave.
     by_hand = someone.cluster.with_field_manager("kubectl-patch")
-    by_hand.patch(API_VERSION, "Installation", "kyma", None, {"spec": {"hold": {"until": END}}})
+    by_hand.patch(API_VERSION, "KymaInstallation", "kyma", None, {"spec": {"hold": {"until": END}}})
     assert held(someone)["changed"]
     assert hold_of(someone).until == ""
     assert not held(someone)["changed"]

@@ -139,7 +139,7 @@ def stopped_approval() -> tuple[Stopped, Result]:
     for number in range(MANY):
         one = Approval("rest", f"{number:064}", reason="it is fine", user="alice")
         cluster.create(record_of(one))
-    it = Stopped("Approval", deployer(release("2.9", {}), cluster=cluster))
+    it = Stopped("KymaApproval", deployer(release("2.9", {}), cluster=cluster))
     return it, it.someone.task(approval.DEFINITION, ring="rest", state="absent")
 
 

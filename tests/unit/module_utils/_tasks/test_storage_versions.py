@@ -44,7 +44,7 @@ from tests.unit.module_utils._deploy.plan.test_planning import writes_config_map
 FOLDER = Path(__file__).parent / "storage_versions"
 VERSIONS = {
     **dict.fromkeys(
-        ("Installation", "Inventory", "Module", "Run", "JournalEntry", "Approval"),
+        ("KymaInstallation", "KymaInventory", "KymaModule", "KymaRun", "KymaJournalEntry", "KymaApproval"),
         record_schema.STORAGE_VERSION,
     ),
     "JobCounter": counters.STORAGE_VERSION,
@@ -68,40 +68,40 @@ def read_run(record: Object) -> Object:
 
 
 READERS: Mapping[str, Callable[[Any], Any]] = {
-    "Installation": installation.installation_from,
-    "Inventory": lambda record: inventories.inventories_from([record]),
-    "Module": modules.module_record_from,
-    "Run": read_run,
-    "JournalEntry": journal_records.journal_entry_from,
-    "Approval": approvals.approval_from,
+    "KymaInstallation": installation.installation_from,
+    "KymaInventory": lambda record: inventories.inventories_from([record]),
+    "KymaModule": modules.module_record_from,
+    "KymaRun": read_run,
+    "KymaJournalEntry": journal_records.journal_entry_from,
+    "KymaApproval": approvals.approval_from,
     "JobCounter": counters.counter_from,
     "JobStore": switches.switches_from,
 }
 
 
 def test_records_of_version_1_are_read() -> None:
-    installed = installation.installation_from(of_kind("Installation"))
+    installed = installation.installation_from(of_kind("KymaInstallation"))
     assert (installed.version, installed.target, installed.release_digest) == ("1.1", "1.1", "")
     assert installed.components == ("foundation", "catalog", "checkout", "frontend")
     by_owner = {one.owner: one for one in inventories.inventories_from(filter(is_inventory, records(1)))}
     assert [entry.ref.name for entry in by_owner["frontend"].entries] == ["frontend", "frontend"]
     assert all(entry.uid and entry.intent and entry.own for entry in by_owner["frontend"].entries)
     assert by_owner["frontend"].details["version"] == "1.1"
-    entry = journal_records.journal_entry_from(of_kind("JournalEntry"))
+    entry = journal_records.journal_entry_from(of_kind("KymaJournalEntry"))
     assert (entry.migration, entry.verb, entry.is_settled) == ("frontend/price-in-cents", "patch", True)
     before, after = entry.before or {}, entry.after or {}
     assert "annotations" not in before["metadata"]
     assert after["metadata"]["annotations"] == {"shop.example.com/cents": "200"}
-    module = modules.module_record_from(of_kind("Module"))
+    module = modules.module_record_from(of_kind("KymaModule"))
     assert (module.state, module.installed_version, module.status.state) == ("managed", "1.0.0", "Ready")
     assert (module.deploying_version, module.is_taken_over) == ("", False)
-    assert read_run(of_kind("Run"))["spec"]["version"] == "1.1"
+    assert read_run(of_kind("KymaRun"))["spec"]["version"] == "1.1"
     assert counters.counter_from(of_kind("JobCounter")).counts == (2, 1)
     assert switches.switches_from(of_kind("JobStore")).source_of_truth is switches.SourceOfTruth.STORAGE
 
 
 def is_inventory(record: Object) -> bool:
-    return bool(record["kind"] == "Inventory")
+    return bool(record["kind"] == "KymaInventory")
 
 
 @pytest.mark.parametrize("version", ["99", "0", "newest", ""])
@@ -124,10 +124,10 @@ def test_a_deployment_refuses_newer_records_and_writes_nothing() -> None:
     someone.deploy()
     assert isinstance(someone.cluster, MemoryCluster)
     newer = {"metadata": {"labels": {STORAGE_VERSION_LABEL: "99"}}}
-    someone.cluster.patch(record_schema.API_VERSION, "Installation", "kyma", None, newer)
+    someone.cluster.patch(record_schema.API_VERSION, "KymaInstallation", "kyma", None, newer)
     before = len(someone.cluster.requests)
-    assert "cannot read Installation kyma: a newer version" in someone.deploy()["msg"]
-    assert "cannot read Installation kyma: a newer version" in someone.delete()["msg"]
+    assert "cannot read KymaInstallation kyma: a newer version" in someone.deploy()["msg"]
+    assert "cannot read KymaInstallation kyma: a newer version" in someone.delete()["msg"]
     assert not [one for one in someone.cluster.requests[before:] if one.writes and not one.dry_run]
 
 

@@ -205,7 +205,7 @@ def test_the_summary_has_all_reasons_with_commands_for_their_cluster() -> None:
         "",
     ]
     assert [one.text for one in summary.never_started] == ["never started: b"]
-    assert summary.record == "kubectl --context eu describe runs.lifecycle.kyma-project.io r7"
+    assert summary.record == "kubectl --context eu describe kymaruns r7"
     assert summary.next_steps[-1] == "read this"
     assert summary.report == "/srv/report.html"
 

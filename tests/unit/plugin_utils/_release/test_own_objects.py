@@ -42,10 +42,10 @@ def test_every_form_is_found_and_all_are_named_at_once(tmp_path: Path) -> None:
     made.component("by-its-component", nameless, namespace="kyma-lifecycle")
     made.component("elsewhere", nameless)
     made.component(
-        "old", {"apiVersion": "lifecycle.kyma-project.io/v1", "kind": "Run", "metadata": {"name": "r"}}
+        "old", {"apiVersion": "lifecycle.kyma-project.io/v1", "kind": "KymaRun", "metadata": {"name": "r"}}
     )
     job = {
-        "apiVersion": "lifecycle.kyma-project.io/v1alpha1",
+        "apiVersion": "lifecycle.kyma-project.io/v1",
         "kind": "ScheduledJob",
         "metadata": {"name": "j"},
     }
@@ -58,8 +58,8 @@ def test_every_form_is_found_and_all_are_named_at_once(tmp_path: Path) -> None:
     }
     made.component("journal", journal)
     approval = {
-        "apiVersion": "lifecycle.kyma-project.io/v1alpha1",
-        "kind": "Approval",
+        "apiVersion": "lifecycle.kyma-project.io/v1",
+        "kind": "KymaApproval",
         "metadata": {"name": "rest"},
     }
     made.component("approval", approval)
@@ -111,7 +111,7 @@ def test_a_chart_names_its_template(tmp_path: Path) -> None:
 
 def test_objects_similar_to_ours_are_read(tmp_path: Path) -> None:
     made = SmallRelease(tmp_path / "r")
-    errand = {"apiVersion": "lifecycle.kyma-project.io/v1alpha1", "kind": "Errand", "metadata": {"name": "e"}}
+    errand = {"apiVersion": "lifecycle.kyma-project.io/v1", "kind": "Errand", "metadata": {"name": "e"}}
     made.component("a", errand, {**LEASE, "metadata": {"name": "deployment"}})
     release = load_release(ReleaseRequest(str(made.folder)))
     assert [one["kind"] for one in release.content["a"].objects] == ["Errand", "Lease"]

@@ -39,7 +39,7 @@ ADOPTED = done("c1", run=RunFacts())
         (
             ended("c1"),
             Standing.FAILED,
-            "run run-1 failed. `kubectl describe runs.lifecycle.kyma-project.io run-1` shows why",
+            "run run-1 failed. `kubectl describe kymaruns run-1` shows why",
         ),
         (ended("c1", state="refused", reason="no right"), Standing.FAILED, "run run-1 failed: no right"),
         (ended("c1", "running"), Standing.RUNNING, "run run-1 is not over"),

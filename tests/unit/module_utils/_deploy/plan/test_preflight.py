@@ -10,12 +10,11 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable, api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.open_run import open_run_note
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import hold, run
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
@@ -109,7 +108,7 @@ def test_all_missing_rights_are_in_one_blocker_with_the_roles() -> None:
     for words in (
         "patch deployments.apps in kyma-system",
         "create gateways.example.com in kyma-system",
-        "delete runs.lifecycle.kyma-project.io in the whole cluster",
+        "delete kymaruns.lifecycle.kyma-project.io in the whole cluster",
     ):
         assert words in blocker
     assert "kind: ClusterRole\n" in refused["grants"]
@@ -152,7 +151,7 @@ def test_an_abandonment_without_the_right_to_read_runs_is_blocked() -> None:
     someone.options = {"abandon": True}
     limited(someone, ("list", "runs"), ("get", "runs"))
     [blocker] = someone.plan()["blockers"]
-    assert "list runs.lifecycle.kyma-project.io in the whole cluster" in blocker
+    assert "list kymaruns.lifecycle.kyma-project.io in the whole cluster" in blocker
 
 
 def test_a_refused_plan_warns_of_all_it_would_warn_of() -> None:
@@ -385,7 +384,7 @@ def meanwhile(someone: Deployer, act: Callable[[], object], *, write: int = 1) -
     seen: list[Request] = []
 
     def quicker(request: Request) -> bool:
-        if (request.verb, request.ref.kind) == ("apply", "Installation"):
+        if (request.verb, request.ref.kind) == ("apply", "KymaInstallation"):
             seen.append(request)
             if len(seen) == write:
                 act()
@@ -424,7 +423,7 @@ def test_a_hold_that_comes_in_the_moment_in_which_a_run_begins_refuses_it() -> N
 def test_a_write_to_the_metadata_of_the_installation_is_no_other_deployment() -> None:
     someone = upgrading()
     label = {"metadata": {"labels": {"team": "a"}}}
-    meanwhile(someone, lambda: someone.cluster.patch(API_VERSION, "Installation", "kyma", None, label))
+    meanwhile(someone, lambda: someone.cluster.patch(API_VERSION, "KymaInstallation", "kyma", None, label))
     assert someone.deploy()["state"] == "succeeded"
 
 
@@ -457,7 +456,7 @@ def test_a_hold_is_known_after_one_request_if_the_cluster_has_not_the_wanted_ver
         refused = someone.plan()
     assert (refused["state"], refused["failed"]) == ("held", True)
     assert (refused["previous"], refused["version"]) == (before, someone.materials.given.version)
-    assert [request.ref.kind for request in requests] == ["Installation"]
+    assert [request.ref.kind for request in requests] == ["KymaInstallation"]
     assert someone.materials.read == []
 
 
@@ -504,7 +503,7 @@ def test_a_run_without_an_end_is_a_warning() -> None:
 def test_a_run_without_its_lease_says_since_when() -> None:
     record: Object = {
         "apiVersion": API_VERSION,
-        "kind": "Run",
+        "kind": "KymaRun",
         "metadata": {"name": "r"},
         "spec": {"version": "2.9", "startedAt": "2026-11-21T12:00:00Z", "startedBy": "jane"},
         "status": {"state": "running"},

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import plan, run
 
@@ -58,7 +58,7 @@ def test_runs_by_hand_and_a_pruned_history_do_not_hide_it() -> None:
         repair(someone)
     assert begun(someone) == GATE
     # As the history does with all but the newest runs.
-    someone.cluster.delete(API_VERSION, "Run", let_in)
+    someone.cluster.delete(API_VERSION, "KymaRun", let_in)
     repair(someone)
     assert not [one for one in read_runs(someone.cluster) if "rollout" in one["spec"]]
     assert begun(someone) == GATE
@@ -70,7 +70,7 @@ def test_a_run_that_fails_or_is_killed_has_begun() -> None:
     assert begun(someone) == GATE
     killed = deployer(TEN)
     killed.task(run.DEFINITION, state="started", plan=killed.plan()["plan"], rollout=GATE)
-    killed.cluster.delete(API_VERSION, "Run", killed.installation().last_run)
+    killed.cluster.delete(API_VERSION, "KymaRun", killed.installation().last_run)
     assert begun(killed) == GATE
 
 

@@ -11,6 +11,7 @@ from itertools import count
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import cluster as cluster_module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import read_lease
@@ -26,7 +27,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
     write_installation,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import approval, component, plan, run
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
@@ -220,7 +220,7 @@ def test_a_rollout_knows_the_approvals_of_a_cluster() -> None:
     assert (facts["approvals"], facts["approvals_problem"]) == ([approved], "")
     refusal = Forbidden("list Approval", status=403, api_message="approvals is forbidden")
     assert isinstance(someone.cluster, MemoryCluster)
-    someone.cluster.fail_when(lambda request: request.ref.kind == "Approval", refusal)
+    someone.cluster.fail_when(lambda request: request.ref.kind == "KymaApproval", refusal)
     planned = rollout(someone)
     assert not planned.get("failed")
     assert planned["rollout"]["approvals"] == []
@@ -235,7 +235,7 @@ def test_a_plan_without_rings_reads_no_approvals() -> None:
     someone.plan()
     kinds = {request.ref.kind for request in someone.cluster.requests}
     assert kinds
-    assert "Approval" not in kinds
+    assert "KymaApproval" not in kinds
 
 
 def test_a_rollout_knows_of_runs_that_are_at_work_or_lost() -> None:
@@ -289,8 +289,8 @@ def test_a_cluster_that_has_the_release_already_is_adopted_under_the_lease() -> 
     lease = read_lease(someone.cluster)
     assert (lease.holder, lease.epoch) == ("", epoch + 1)
     writes = [one.ref.kind for one in someone.cluster.requests[start:] if one.writes]
-    assert set(writes) == {"Installation", "Lease"}
-    assert writes.count("Installation") == 1
+    assert set(writes) == {"KymaInstallation", "Lease"}
+    assert writes.count("KymaInstallation") == 1
     assert not rollout(someone)["plan"]["needed"]
     assert len(someone.run_info()["runs"]) == 1
 
@@ -362,8 +362,8 @@ def test_a_record_without_a_digest_is_of_an_older_run() -> None:
     someone = deployer(NINE)
     someone.deploy()
     name = someone.installation().last_run
-    someone.cluster.patch(API_VERSION, "Run", name, None, {"spec": {"releaseDigest": None}})
+    someone.cluster.patch(API_VERSION, "KymaRun", name, None, {"spec": {"releaseDigest": None}})
     assert rollout(someone)["rollout"]["run"] == {"name": name, "state": "succeeded", "release_digest": ""}
     assert someone.run_info()["runs"][0]["release_digest"] == ""
-    someone.cluster.delete(API_VERSION, "Run", name)
+    someone.cluster.delete(API_VERSION, "KymaRun", name)
     assert rollout(someone)["rollout"]["run"] == {}

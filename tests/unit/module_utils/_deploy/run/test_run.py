@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    API_VERSION,
     GROUP,
     Cluster,
     Event,
@@ -34,7 +35,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import release_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.recorder import end_cancelled_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
     MAX_RUNS,
     create_run,
@@ -173,7 +173,7 @@ def test_a_migration_whose_beginning_can_not_be_recorded_writes_nothing() -> Non
     ledger = Ledger()
     someone = deployer(kyma(), ledger.migration(GLOBAL, Phase.PRE))
     memory(someone).fail_when(
-        lambda one: (one.verb, one.ref.kind) == ("patch", "Run"), Unreachable("no answer"), times=1
+        lambda one: (one.verb, one.ref.kind) == ("patch", "KymaRun"), Unreachable("no answer"), times=1
     )
     ended = someone.deploy()
     assert (ledger.ran, ended["state"]) == ([], "failed")
@@ -581,7 +581,7 @@ def test_a_run_whose_definitions_retain_older_versions_is_no_success() -> None:
     assert someone.installation().version == ""
 
 
-@pytest.mark.parametrize("kind", ["Run", "Installation"])
+@pytest.mark.parametrize("kind", ["KymaRun", "KymaInstallation"])
 def test_a_run_that_is_killed_while_it_ends_is_ended_by_the_next(kind: str) -> None:
     someone = deployer(kyma())
     name = worked_on(someone)
@@ -603,7 +603,7 @@ def test_an_interrupted_run_is_ended_also_after_the_next_was_interrupted_at_its_
     writes = []
 
     def killed(one: Request) -> bool:
-        if one.writes and one.ref.kind == "Run":
+        if one.writes and one.ref.kind == "KymaRun":
             writes.append(one)
         return len(writes) > written
 
@@ -625,7 +625,7 @@ def test_an_interrupted_run_is_ended_also_without_the_record_of_the_installation
     someone = deployer(kyma())
     first = worked_on(someone, 1)
     release_lease(someone.cluster, someone.record())
-    someone.cluster.delete(API_VERSION, "Installation", "kyma")
+    someone.cluster.delete(API_VERSION, "KymaInstallation", "kyma")
     ended = someone.deploy()
     states = {one["name"]: one["state"] for one in someone.run_info()["runs"]}
     assert states == {first: "cancelled", ended["run"]: "succeeded"}
@@ -1032,7 +1032,7 @@ def test_a_run_does_not_begin_with_a_plan_that_has_blockers() -> None:
 
 def forget_definitions(someone: Deployer) -> None:
     """Have the record of an older version, which did not say which definitions it had brought."""
-    someone.cluster.patch(API_VERSION, "Installation", "kyma", None, {"status": {"definitions": None}})
+    someone.cluster.patch(API_VERSION, "KymaInstallation", "kyma", None, {"status": {"definitions": None}})
 
 
 def definitions_brought(someone: Deployer) -> list[str]:
@@ -1046,14 +1046,15 @@ def definitions_brought(someone: Deployer) -> list[str]:
 
 
 def test_definitions_are_brought_where_they_are_others_or_missing() -> None:
-    records = ["approvals", "installations", "inventories", "journalentries", "modules", "runs"]
+    records = [f"kyma{one}" for one in ("approvals", "installations", "inventories", "journalentries")]
+    records += ["kymamodules", "kymaruns"]
     everything = sorted([*records, "kyma-lifecycle-view"])
     someone = deployer_after(kyma())
     someone.materials.given = kyma("2.10")
     assert definitions_brought(someone) == []
     forget_definitions(someone)
     assert definitions_brought(someone) == everything
-    crd = f"journalentries.{GROUP}"
+    crd = f"kymajournalentries.{GROUP}"
     someone.cluster.delete("apiextensions.k8s.io/v1", "CustomResourceDefinition", crd)
     assert definitions_brought(someone) == everything
 
@@ -1068,7 +1069,7 @@ def test_a_deployment_that_loses_a_race_leaves_no_record() -> None:
         if event.object["kind"] == "ClusterRole" and not raced:
             raced.append(True)
             meta = {"name": "kyma"}
-            installation = {"apiVersion": API_VERSION, "kind": "Installation", "metadata": meta}
+            installation = {"apiVersion": API_VERSION, "kind": "KymaInstallation", "metadata": meta}
             _cluster.apply({**installation, "status": {"target": "2.11"}}, force=True)
 
     raced: list[bool] = []
@@ -1188,9 +1189,9 @@ def _deploy_and_look(someone: Deployer) -> None:
     someone.component_info()
     someone.run_info()
     records = [
-        *someone.cluster.list(API_VERSION, "Run").items,
-        *someone.cluster.list(API_VERSION, "Inventory").items,
-        *someone.cluster.list(API_VERSION, "Installation").items,
+        *someone.cluster.list(API_VERSION, "KymaRun").items,
+        *someone.cluster.list(API_VERSION, "KymaInventory").items,
+        *someone.cluster.list(API_VERSION, "KymaInstallation").items,
     ]
     seen = json.dumps([someone.results, someone.reports, records])
     assert CANARY not in seen

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
     apply_merge_patch,
 )
@@ -35,7 +36,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fie
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.patches import merge_patch
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
-    API_VERSION,
     DEFINITION_KINDS,
     UnreadableDefinition,
     definition_object,

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import JobType
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
-    API_VERSION,
     DEFINITION_KINDS,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.approvals import (
     APPROVAL_DEFINITION,
@@ -20,7 +21,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.appro
     new_approval,
     record_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
@@ -116,7 +116,7 @@ def test_a_cluster_without_the_definition_has_no_approvals_and_says_so() -> None
     cluster.create(record_of(new()))
     [approved], problem = find_approvals(cluster)
     assert (replace(approved, at=""), problem) == (replace(new(), at=""), "")
-    assert cluster.get(API_VERSION, "Approval", approved.name)
+    assert cluster.get(API_VERSION, "KymaApproval", approved.name)
 
 
 def test_the_shipped_definition_is_the_one_that_deployments_install() -> None:

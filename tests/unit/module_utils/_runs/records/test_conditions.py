@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records import installation as records
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
@@ -17,7 +18,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
     read_installation,
     write_installation,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
@@ -30,7 +30,7 @@ def conditions_of(record: Any) -> dict[str, tuple[str, str]]:
 
 
 def installed(cluster: Any) -> dict[str, Any]:
-    return dict(cluster.get(API_VERSION, "Installation", INSTALLATION_NAME))
+    return dict(cluster.get(API_VERSION, "KymaInstallation", INSTALLATION_NAME))
 
 
 def test_a_run_that_succeeds_and_what_it_leaves() -> None:
@@ -85,7 +85,7 @@ def test_a_run_whose_end_is_not_in_the_installation_has_not_succeeded() -> None:
     someone.before = tasks.append
     assert isinstance(someone.cluster, MemoryCluster)
     someone.cluster.fail_when(
-        lambda call: (call.verb, call.ref.kind) == ("apply", "Installation") and tasks.count("run") == 2,
+        lambda call: (call.verb, call.ref.kind) == ("apply", "KymaInstallation") and tasks.count("run") == 2,
         Forbidden("apply Installation kyma", status=403, api_message="no right"),
     )
     assert someone.deploy()["failed"] is True

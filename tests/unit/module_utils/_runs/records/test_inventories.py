@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict, Unreachable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
     DeployedAs,
@@ -31,12 +31,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
     rewrite_inventory,
     write_inventory,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
 
-KIND = "Inventory"
+KIND = "KymaInventory"
 
 
 def entries(count: int) -> tuple[InventoryEntry, ...]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modules import (
     ABSENT,
     CREATE_AND_DELETE,
@@ -30,7 +30,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modul
     read_module_records,
     write_module_record,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
@@ -106,7 +105,7 @@ def test_a_label_marks_a_module_to_be_skipped_and_writing_its_record_keeps_the_l
     write_module_record(cluster, FULL)
     labels = {"labels": {SKIP_LABEL: "true"}}
     cluster.with_field_manager("kubectl-label").patch(
-        API_VERSION, "Module", "nats", None, {"metadata": labels}
+        API_VERSION, "KymaModule", "nats", None, {"metadata": labels}
     )
     assert read_module_records(cluster)["nats"] == replace(FULL, is_skipped=True)
     write_module_record(cluster, FULL)
@@ -137,7 +136,7 @@ def test_a_running_version_that_others_write_into_a_record_does_not_count(
     cluster.create(MODULE_DEFINITION)
     write_module_record(cluster, NOT_TAKEN_OVER)
     assert read_module_records(cluster)["nats"] == NOT_TAKEN_OVER
-    cluster.with_field_manager("kubectl-edit").patch(API_VERSION, "Module", "nats", None, change)
+    cluster.with_field_manager("kubectl-edit").patch(API_VERSION, "KymaModule", "nats", None, change)
     assert read_module_records(cluster)["nats"] == after
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from copy import deepcopy
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Untypeable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records import record_writer
@@ -15,7 +16,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journ
     JOURNAL_ENTRY_DEFINITION,
     read_journal,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import current_user
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUN_DEFINITION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import migration
@@ -45,7 +45,7 @@ def not_declared(kind: str) -> Untypeable:
     return Untypeable(f"apply {kind} r", status=500, api_message=f"{message} declared in schema")
 
 
-@pytest.mark.parametrize("kind", ["Installation", "Run", "Inventory", "JournalEntry"])
+@pytest.mark.parametrize("kind", ["KymaInstallation", "KymaRun", "KymaInventory", "KymaJournalEntry"])
 def test_a_definition_that_is_not_served_yet_is_waited_for(kind: str) -> None:
     someone = deployer(kyma(), Writes)
     memory(someone).fail_when(
@@ -61,8 +61,8 @@ def test_a_definition_that_is_never_served_is_reported(monkeypatch: pytest.Monke
     monkeypatch.setattr(record_writer, "SECONDS_TO_KNOW", 0.1)
     someone = deployer(kyma())
     memory(someone).fail_when(
-        lambda request: request.verb == "apply" and request.ref.kind == "Run",
-        not_declared("Run"),
+        lambda request: request.verb == "apply" and request.ref.kind == "KymaRun",
+        not_declared("KymaRun"),
     )
     message = someone.deploy()["msg"]
     assert "older definition of Run" in message

@@ -13,10 +13,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
     Migration,
@@ -32,7 +31,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 from tests.support.driver import Deployer, config_map, deployer, deployment, job, release
 from tests.support.extent import cases
 
-KINDS = ("Installation", "Inventory", "Run", "JournalEntry")
+KINDS = ("KymaInstallation", "KymaInventory", "KymaRun", "KymaJournalEntry")
 Path = tuple[str, ...]
 EACH = "*"
 """In a path: each item of a list, or each value of a mapping with free keys."""
