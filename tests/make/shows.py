@@ -19,7 +19,7 @@ EXAMPLE = "examples/deploy.yml"
 DEFINITIONS = (
     *(
         f"{kind}.lifecycle.kyma-project.io"
-        for kind in ("kymaapprovals", "kymainstallations", "kymainventories")
+        for kind in ("kymaapprovals", "kymaholds", "kymainstallations", "kymainventories")
     ),
     *(f"{kind}.lifecycle.kyma-project.io" for kind in ("kymajournalentries", "kymamodules", "kymaruns")),
     "offers.shop.example.com",

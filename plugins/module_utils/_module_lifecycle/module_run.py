@@ -101,7 +101,7 @@ class _ModuleRun:
 
     def work(self) -> Result:
         """Plan, and apply the plan; the result of the task."""
-        held = hold_problem(self._observed.installation.hold, datetime.now(UTC))
+        held = hold_problem(self._observed.hold, datetime.now(UTC))
         planned = self._planner.plan()
         self._working = [one for one in planned if _needs_work(one)]
         run: TaskRun | None = None

@@ -99,8 +99,8 @@ def test_check_mode_shows_an_approval_and_writes_nothing(approver: Playbook) -> 
 def test_an_approver_writes_nothing_else(approver: Playbook, own_cluster: OwnCluster) -> None:
     hold = {"kyma.lifecycle.hold": {"reason": "lunch"}}
     assert "forbidden" in play(approver, hold).failed().text
-    kinds = ("installations", "runs", "inventories", "modules", "journalentries")
-    others = [f"{kind}.lifecycle.kyma-project.io" for kind in kinds]
+    kinds = ("installations", "runs", "inventories", "modules", "journalentries", "holds")
+    others = [f"kyma{kind}.lifecycle.kyma-project.io" for kind in kinds]
     others += ["configmaps", "secrets", "leases.coordination.k8s.io", "namespaces"]
     others += ["customresourcedefinitions.apiextensions.k8s.io", "clusterroles.rbac.authorization.k8s.io"]
     for resource in others:

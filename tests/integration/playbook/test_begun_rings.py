@@ -38,7 +38,7 @@ def write_release(small: SmallRelease, version: str) -> None:
 
 def rollouts(cluster: OwnCluster) -> list[Any]:
     """What the records of its runs name as their rollout, the newest first."""
-    return [run["spec"].get("rollout") for run in read_runs(cluster.api)]
+    return [run["status"]["begin"].get("rollout") for run in read_runs(cluster.api)]
 
 
 def drift(cluster: OwnCluster) -> None:

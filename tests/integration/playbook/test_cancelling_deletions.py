@@ -68,7 +68,7 @@ def assert_stopped(cluster: OwnCluster, outcome: Outcome, by: str) -> None:
     assert outcome.status != 0
     assert "Traceback" not in outcome.text
     run = run_of(cluster)
-    assert run["spec"]["action"] == "delete"
+    assert run["status"]["begin"]["action"] == "delete"
     assert run["status"]["state"] == "cancelled"
     assert by in run["status"]["cancelled"]
     states = {name: one["state"] for name, one in run["status"]["components"].items()}

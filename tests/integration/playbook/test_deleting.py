@@ -136,7 +136,7 @@ def test_a_deletion_is_recorded_with_its_durations(blocked: Outcome, own_cluster
     result = blocked.results[0]
     record = own_cluster.api.get("lifecycle.kyma-project.io/v1", "KymaRun", result["run"])
     assert record
-    assert record["spec"]["action"] == "delete"
+    assert record["status"]["begin"]["action"] == "delete"
     assert record["status"]["state"] == result["state"] == "failed"
     assert "Widget default/theirs" in record["status"]["message"]
     assert set(record["status"]["phases"]) == {"begin", "components", "prerequisites", "foundation"}

@@ -224,7 +224,7 @@ def test_a_run_that_does_not_wait_fails_and_names_the_holder(deployers: Deployer
 
     deployers.deploy(0, watch=meanwhile).succeeded()
     run = deployers.runs()[-1]
-    assert f"{run['metadata']['name']} of {run['spec']['startedBy']} (process " in texts[0]
+    assert f"{run['metadata']['name']} of {run['status']['begin']['startedBy']} (process " in texts[0]
     assert "holds its lease, and renewed it while" in texts[0]
     assert forget_mark(deployers)
 

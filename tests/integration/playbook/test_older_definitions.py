@@ -29,10 +29,11 @@ pytestmark = pytest.mark.control_plane
 LACKING = {
     "KymaInstallation": ("status", "releaseDigest"),
     "KymaInventory": ("spec", "digest"),
-    "KymaRun": ("spec", "migrations"),
+    "KymaRun": ("status", "begin", "migrations"),
     "KymaJournalEntry": ("spec", "irreversible"),
     "KymaModule": ("spec", "mandatory"),
     "KymaApproval": ("spec", "clusters"),
+    "KymaHold": ("spec", "until"),
 }
 """By kind, a field that its definition lacks."""
 MIGRATIONS = {"migrations": {"one/mark": {"verdict": "needed", "evidence": "it has not run"}}}
@@ -42,10 +43,12 @@ def outdate(cluster: OwnCluster) -> None:
     """Let the cluster have definitions of an older version of this collection."""
     for definition in RECORD_KINDS.definitions:
         kind = definition["spec"]["names"]["kind"]
-        part, field = LACKING[kind]
+        *parents, field = LACKING[kind]
         older = copy.deepcopy(definition)
         schema = older["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-        del schema["properties"][part]["properties"][field]
+        for parent in parents:
+            schema = schema["properties"][parent]
+        del schema["properties"][field]
         cluster.api.apply(older, force=True)
     # Until then the newer ones are still served.
     eventually(lambda: not knows_of_migrations(cluster))
@@ -55,7 +58,7 @@ def knows_of_migrations(cluster: OwnCluster) -> bool:
     """Whether the API server takes a run's record with what its plan said of migrations."""
     run = {"apiVersion": API_VERSION, "kind": "KymaRun", "metadata": {"name": "asked"}}
     try:
-        cluster.api.apply({**run, "spec": MIGRATIONS}, dry_run=True)
+        cluster.api.apply({**run, "status": {"begin": MIGRATIONS}}, dry_run=True)
     except Untypeable:
         return False
     return True
@@ -72,7 +75,7 @@ def test_a_run_is_held_to_its_plan_although_its_definition_knew_of_none(
     outcome = playbook.deploy(release.folder).succeeded()
     record = own_cluster.api.get(API_VERSION, "KymaRun", outcome.run["run"])
     assert record
-    assert record["spec"]["migrations"]["one/mark"]["verdict"] == "needed"
+    assert record["status"]["begin"]["migrations"]["one/mark"]["verdict"] == "needed"
     [entry] = own_cluster.api.list(API_VERSION, "KymaJournalEntry").items
     assert entry["spec"]["irreversible"] == "a mark stays"
     installation = own_cluster.api.get(API_VERSION, "KymaInstallation", "kyma")
@@ -88,7 +91,9 @@ def test_a_rollout_adopts_a_cluster_that_an_older_version_of_this_collection_has
     small.component("two", config_map("two"))
     playbook.deploy(small.folder).succeeded()
     unset = {"releaseDigest": None, "releaseSince": None}
-    own_cluster.api.patch(API_VERSION, "KymaInstallation", "kyma", None, {"status": unset})
+    own_cluster.api.patch(
+        API_VERSION, "KymaInstallation", "kyma", None, {"status": unset}, subresource="status"
+    )
     older = copy.deepcopy(INSTALLATION_DEFINITION)
     status = older["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["status"]["properties"]
     del status["releaseDigest"], status["releaseSince"]
@@ -121,4 +126,4 @@ def test_fields_of_a_just_updated_definition_are_in_the_record(own_cluster: OwnC
         create_run(own_cluster.api, f"run-{number}", MIGRATIONS)
         record = own_cluster.api.get(API_VERSION, "KymaRun", f"run-{number}")
         assert record
-        assert record["spec"] == MIGRATIONS
+        assert record["status"]["begin"] == MIGRATIONS

@@ -20,6 +20,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_def
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
     DEFINITIONS as JOB_DEFINITIONS,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import cancellation_in
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import create_run, read_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 
 from tests.cluster.paths import BIN
@@ -52,8 +54,13 @@ SAMPLES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     ),
     "kyrun": (
         "20261121-131854-a1b2c3",
-        {"action": "modules", "version": "2.11.0", "startedBy": "jane@bastion"},
-        {"state": "succeeded", "seconds": 1234.567, "message": LONG},
+        {},
+        {
+            "state": "succeeded",
+            "seconds": 1234.567,
+            "message": LONG,
+            "begin": {"action": "modules", "version": "2.11.0", "startedBy": "jane@bastion"},
+        },
     ),
     "kyinv": (
         "application-connectivity-validator.1",
@@ -78,9 +85,8 @@ SAMPLES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
             "apiVersion": "apps/v1",
             "kind": "StatefulSet",
             "name": "loki",
-            "undoneAt": TIME,
         },
-        {},
+        {"undoneAt": TIME},
     ),
     "kyap": (
         "production-eu-3f2a9c01b7de",
@@ -93,6 +99,7 @@ SAMPLES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         },
         {},
     ),
+    "kyhold": ("kyma", {"by": "jane@bastion", "reason": "the auditors are here", "until": TIME}, {}),
     "kyerr": (
         "rotate-the-certificates",
         {"trigger": {"strategy": "manual"}, "template": {}},
@@ -153,7 +160,7 @@ def test_a_run_is_awaited_by_its_condition(
     assert events_in(described) == failed
     assert events_in(show("describe", "kyin/kyma")) == sorted([*failed, *began_and_ended])
     # The state and the first reason come before clocks and digests.
-    before = described.partition("\nSpec:\n")[0]
+    before = described.partition("\nStatus:\n")[0]
     assert "summary" in before
     assert "failed after" in before
     assert "component broken: Deployment" in before
@@ -197,7 +204,6 @@ def test_each_kind_fits_a_terminal_but_for_a_message_at_the_end_of_a_line(own_cl
 @pytest.mark.parametrize(
     ("kind", "content", "missing"),
     [
-        ("KymaRun", {}, "spec"),
         ("KymaInventory", {}, "spec"),
         ("KymaInventory", {"spec": {"owner": "shop"}}, "spec.ownerKind"),
         (
@@ -227,3 +233,26 @@ def test_a_record_that_no_run_could_read_is_refused(
     record = {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": "by-hand"}, **content}
     with pytest.raises(Invalid, match=f"{re.escape(missing)}: Required value"):
         own_cluster.api.create(record)
+
+
+def test_who_may_change_a_record_may_not_change_what_was_observed_by_that(
+    playbook: Playbook, small: SmallRelease, own_cluster: OwnCluster
+) -> None:
+    small.component("shop", config_map("shop"))
+    run = (
+        playbook.deploy(small.folder).run["run"]
+        or own_cluster.api.list(API_VERSION, "KymaRun").items[-1]["metadata"]["name"]
+    )
+    for record, forged in ((f"kyrun/{run}", {"state": "failed"}), ("kyin/kyma", {"version": "9.9"})):
+        show = ("get", record, "-o", "jsonpath={.status}")
+        before = kubectl(own_cluster.kubeconfig, *show)
+        patch = json.dumps({"status": forged})
+        kubectl(own_cluster.kubeconfig, "patch", record, "--type=merge", "-p", patch)
+        assert kubectl(own_cluster.kubeconfig, *show) == before
+
+
+def test_kubectl_requests_to_cancel_a_run_by_its_spec(own_cluster: OwnCluster) -> None:
+    create_run(own_cluster.api, "asked", {"startedAt": TIME})
+    patch = json.dumps({"spec": {"cancel": {"by": "jane: enough"}}})
+    kubectl(own_cluster.kubeconfig, "patch", "kyrun", "asked", "--type=merge", "-p", patch)
+    assert cancellation_in(read_run(own_cluster.api, "asked")) == "jane: enough"

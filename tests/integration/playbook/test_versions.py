@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 
 from tests.support.audit import writes
 from tests.support.own_cluster import OwnCluster
@@ -119,12 +120,12 @@ def held(
 ) -> tuple[str, Outcome]:
     """What is told of a plan that was kept while the cluster is held, and what comes of it afterwards."""
     assert given_otherwise
-    hold = {"spec": {"hold": {"reason": "the auditors are here"}}}
+    hold = {"apiVersion": API_VERSION, "kind": "KymaHold", "metadata": {"name": "kyma"}}
     given = {"plan": "way.json", "migration_variables": COLOUR}
     api = own_cluster.api.with_field_manager("kubectl-patch")
-    api.patch("lifecycle.kyma-project.io/v1", "KymaInstallation", "kyma", None, hold)
+    api.apply({**hold, "spec": {"reason": "the auditors are here"}})
     refused = playbook.deploy("", **given).refused()
-    api.patch("lifecycle.kyma-project.io/v1", "KymaInstallation", "kyma", None, {"spec": {"hold": None}})
+    api.delete(API_VERSION, "KymaHold", "kyma")
     return refused, playbook.deploy("", "--check", **given).succeeded()
 
 

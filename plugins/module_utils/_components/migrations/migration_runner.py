@@ -18,7 +18,7 @@ from ..._migrations.migration_set import MigrationSet
 from ..._migrations.results import CheckResult, EngineSettings, MigrationOutcome
 from ..._migrations.verdicts import with_unplanned
 from ..._progress import GRACE, no_progress
-from ..._runs.records.runs import update_run_status
+from ..._runs.records.runs import begin_of, update_run_status
 from ...migration import Component, Migration, Phase
 from ..component_plan import MigrationPlan
 
@@ -91,9 +91,9 @@ class MigrationRunner:
 
     def bound_to_plan(self, record: Mapping[str, Any]) -> MigrationRunner:
         """The same, bound to their verdicts in the plan of a run; see :mod:`~.verdicts`."""
-        spec = record.get("spec") or {}
-        predicted = spec.get("migrations") or {}
-        if "code" in spec:
+        begin = begin_of(record)
+        predicted = begin.get("migrations") or {}
+        if "code" in begin:
             # The run of a deletion has no plan of migrations.
             predicted = with_unplanned(predicted, self.migrations)
         return replace(self, setting=replace(self.setting, predicted=predicted))
@@ -120,7 +120,7 @@ class MigrationRunner:
 
     def entry_count(self, record: Mapping[str, Any]) -> int:
         """The number of components and migrations that the record of a run may list."""
-        return len(record["spec"].get("components") or ()) + len(self.migrations)
+        return len(begin_of(record).get("components") or ()) + len(self.migrations)
 
     def with_components(
         self, components: Mapping[str, Component], version: str, profile: str

@@ -29,11 +29,12 @@ from ..._runs.lease.own_lease import run_with_own_lease
 from ..._runs.open_run import is_open
 from ..._runs.records.cluster_hold import require_no_hold
 from ..._runs.records.definitions import RecordKinds
+from ..._runs.records.hold_records import read_hold
 from ..._runs.records.installation import read_installation
 from ..._runs.records.journal_records import read_journal, with_secrets
 from ..._runs.records.record_rights import records_rights, undo_rights
 from ..._runs.records.record_writer import current_user
-from ..._runs.records.runs import new_run_name, read_run, read_runs
+from ..._runs.records.runs import begin_of, new_run_name, read_run, read_runs
 from ..._runs.records.undone_migrations import (
     UndoneMigration,
     record_undone,
@@ -120,13 +121,13 @@ def _undo(task: Task, request: UndoRequest, shipped: AskMigrations, kinds: Recor
 def _require_no_run(cluster: Cluster) -> None:
     """Raise LifecycleError if the cluster is held, or its last run has not ended."""
     installation = read_installation(cluster)
-    require_no_hold(installation.hold)
+    require_no_hold(read_hold(cluster))
     run = cluster.get(API_VERSION, "KymaRun", installation.last_run) if installation.last_run else None
     if run is None or not is_open(run):
         return
-    spec = run["spec"]
+    begin = begin_of(run)
     raise LifecycleError(
-        f"the run {installation.last_run}, begun by {spec.get('startedBy')} at {spec.get('startedAt')}, has"
+        f"the run {installation.last_run}, begun by {begin.get('startedBy')} at {begin.get('startedAt')}, has"
         " not ended: let it end first, or end it by `cancel_kyma -e kyma_cancel_end=true` if its process "
         "is gone"
     )

@@ -36,12 +36,13 @@ from ..._runs.lease.own_lease import run_with_own_lease
 from ..._runs.outcomes import NOT_STARTED, SUCCEEDED, ComponentOutcome, removal_outcome
 from ..._runs.records.cluster_hold import ClusterHeld, hold_problem
 from ..._runs.records.definitions import RecordKinds
+from ..._runs.records.hold_records import read_hold
 from ..._runs.records.installation import Installation, read_installation, write_installation
 from ..._runs.records.inventories import read_inventories, read_owned
 from ..._runs.records.journal_records import read_journal
 from ..._runs.records.record_rights import records_deletion_rights, records_rights, undo_rights
 from ..._runs.records.record_schema import DELETE, MODULES
-from ..._runs.records.runs import new_run_name, read_runs
+from ..._runs.records.runs import begin_of, new_run_name, read_runs
 from ..._runs.task_run import TaskRun
 from ..._runs.wait_progress import with_reports
 from ..component_options import ComponentOptions
@@ -155,7 +156,7 @@ class _Deletion:
         self._everything = EVERYTHING in options.names
         self._inventories, self._others = read_owned(cluster)
         self._installation = read_installation(cluster)
-        self.held = hold_problem(self._installation.hold, datetime.now(UTC))
+        self.held = hold_problem(read_hold(cluster), datetime.now(UTC))
         if self.held and not task.check_mode:
             raise ClusterHeld(self.held)
         chosen = [
@@ -252,9 +253,9 @@ class _Deletion:
         run = self._cluster.get(API_VERSION, "KymaRun", last) if last else None
         alone: Sequence[str] = ()
         if run and not _is_of_whole_release(run):
-            alone = run["spec"].get("allComponents") or ()
+            alone = begin_of(run).get("allComponents") or ()
             run = next(filter(_is_of_whole_release, read_runs(self._cluster)), None)
-        whole = (run or {}).get("spec", {}).get("allComponents") or ()
+        whole = begin_of(run or {}).get("allComponents") or ()
         return tuple(dict.fromkeys((*whole, *self._installation.components, *alone)))
 
     def _rights(self) -> set[Right]:
@@ -392,4 +393,4 @@ class _Deletion:
 
 def _is_of_whole_release(run: Object) -> bool:
     """Whether a run has the order of all components: modules have a separate order."""
-    return run["spec"].get("action") != MODULES and not run["spec"].get("alone")
+    return begin_of(run).get("action") != MODULES and not begin_of(run).get("alone")

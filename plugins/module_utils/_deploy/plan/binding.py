@@ -23,6 +23,7 @@ from ..._objects.apply.diff import changed_values
 from ..._objects.inventory.inventory_entry import short_hash
 from ..._release.model import NO_PROFILE, rendering_digest
 from ..._runs.records.installation import identity_of
+from ..._runs.records.runs import begin_of
 from ..._text import first_of
 from .release_plan import Plan
 
@@ -190,7 +191,8 @@ def with_planned_release(task: Task, record: Mapping[str, Any]) -> Task:
     Raises:
         LifecycleError: the release is another one.
     """
-    planned, profile = record["spec"].get("digest"), record["spec"].get("profile", "")
+    begin = begin_of(record)
+    planned, profile = begin.get("digest"), begin.get("profile", "")
     if not (planned and task.materials.has_release):
         return task
     requested = task.params["profile"]
@@ -216,7 +218,7 @@ def require_planned_code(task: Task, record: Mapping[str, Any]) -> None:
     Raises:
         LifecycleError: the code is different.
     """
-    planned = record["spec"].get("code")
+    planned = begin_of(record).get("code")
     if not planned:
         return
     current = task.materials.migrations().code

@@ -166,7 +166,8 @@ class LockoutCheck:
             if request.operation == "CREATE":
                 yield partial(self.cluster.create, trial, dry_run=True)
             elif uid and request.operation == "UPDATE":
-                yield partial(self.cluster.patch, *named, patch={}, dry_run=True)
+                subresource = request.resource.partition("/")[2]
+                yield partial(self.cluster.patch, *named, patch={}, subresource=subresource, dry_run=True)
             elif uid:
                 yield partial(self.cluster.delete, *named, uid=uid, dry_run=True)
 

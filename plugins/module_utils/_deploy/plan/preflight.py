@@ -67,7 +67,7 @@ def run_preflight(
             rights.
     """
     now = datetime.now(UTC)
-    held = hold_problem(observed.installation.hold, now)
+    held = hold_problem(observed.hold, now)
     blockers = [Blocker("", held, is_hold=True)] if held else []
     blockers += ownership_blockers(cluster, intended)
     # A refusal that only names a missing right is reported once, with the roles that grant it.

@@ -14,6 +14,7 @@ from ..._cluster.errors import Forbidden
 from ..._runs.cluster_state import LOST
 from ..._runs.open_run import is_open, lost_runs
 from ..._runs.records.approvals import find_approvals
+from ..._runs.records.runs import begin_of, run_status
 from .release_plan import Plan
 
 
@@ -52,5 +53,5 @@ def _last_run(cluster: Cluster, name: str) -> dict[str, str]:
     if run is None:
         return {}
     is_lost = is_open(run) and name in lost_runs(cluster, [run])
-    state = LOST if is_lost else str((run.get("status") or {}).get("state", ""))
-    return {"name": name, "state": state, "release_digest": run["spec"].get("releaseDigest", "")}
+    state = LOST if is_lost else str(run_status(run)["state"])
+    return {"name": name, "state": state, "release_digest": begin_of(run).get("releaseDigest", "")}

@@ -10,7 +10,7 @@ from dataclasses import replace
 from ..._cluster.admission.matching import AdmissionRequest
 from ..._cluster.cluster import FIELD_MANAGER, GROUP, MANAGED_BY
 from ..._runs.lease.lease import LEASE_API_VERSION, LEASE_NAME, LEASE_OBJECT_KIND, LIFECYCLE_NAMESPACE
-from ..._runs.records.definitions import RecordKinds
+from ..._runs.records.definitions import RecordKinds, with_status
 from ..._runs.records.journal_records import JOURNAL_ENTRY_KIND, RUN_LABEL
 from ..._runs.records.record_schema import OWNER_LABEL
 
@@ -46,6 +46,12 @@ def requests_of_runs(kinds: RecordKinds) -> tuple[AdmissionRequest, ...]:
         )
         for spec in (definition["spec"] for definition in kinds.written)
         for operation in _WRITES
+    ]
+    statuses = {one["spec"]["names"]["plural"] for one in with_status(kinds.written)}
+    records += [
+        replace(one, resource=f"{one.resource}/status")
+        for one in records
+        if one.operation == "UPDATE" and one.resource in statuses
     ]
     group, _slash, version = LEASE_API_VERSION.partition("/")
     lease = AdmissionRequest(

@@ -1,17 +1,12 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A hold: a person's decision that nothing is deployed to a cluster for now. Pure.
-
-It is stored in ``spec.hold`` of the KymaInstallation, which deployments themselves never write.
-"""
+"""A hold: a person's decision that nothing is deployed to a cluster for now. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from ..._errors import LifecycleError
 from ..._text import one_line
@@ -53,14 +48,6 @@ class Hold:
         """Whether the hold is in force at a moment; an end that cannot be read never arrives."""
         end = parse_time(self.until)
         return end is None or now < end
-
-
-def hold_from(installation: Mapping[str, Any] | None) -> Hold | None:
-    """The hold in a KymaInstallation, whether in force or not."""
-    written = ((installation or {}).get("spec") or {}).get("hold")
-    if not isinstance(written, Mapping):
-        return None
-    return Hold(**{key: one_line(written.get(key) or "") for key in ("by", "reason", "since", "until")})
 
 
 def hold_problem(hold: Hold | None, now: datetime) -> str:

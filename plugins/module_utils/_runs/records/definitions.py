@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..._cluster.cluster import API_VERSION, GROUP, Cluster, Object
@@ -51,6 +52,11 @@ class RecordKinds:
     def hash(self) -> str:
         """A hash of all that is installed for these kinds."""
         return hash_of((*self.definitions, self.viewers))
+
+
+def with_status(definitions: Iterable[Object]) -> list[Object]:
+    """Those of the definitions whose status is a subresource."""
+    return [one for one in definitions if "subresources" in one["spec"]["versions"][0]]
 
 
 def install_definitions(cluster: Cluster, installation: Installation, kinds: RecordKinds) -> None:

@@ -65,22 +65,22 @@ JOURNAL_ENTRY_DEFINITION = resource_definition(
             before=STRING,
             change=STRING,
             encoding=STRING,
-            undoneAt={"type": "string", "format": "date-time"},
-            undoneBy=STRING,
-        )
+        ),
+        "status": object_schema(undoneAt={"type": "string", "format": "date-time"}, undoneBy=STRING),
     },
     [
         ("Migration", "string", ".spec.migration"),
         ("Verb", "string", ".spec.verb"),
         ("Kind", "string", ".spec.kind"),
-        ("Undone", "date", ".spec.undoneAt"),
+        ("Undone", "date", ".status.undoneAt"),
         ("Age", "date", ".metadata.creationTimestamp"),
     ],
     wide_columns=[
         ("Object namespace", "string", ".spec.namespace"),
         ("Object name", "string", ".spec.name"),
-        ("Undone by", "string", ".spec.undoneBy"),
+        ("Undone by", "string", ".status.undoneBy"),
     ],
+    has_status=True,
     required=["spec"],
 )
 
@@ -206,7 +206,7 @@ def journal_entry_from(record: Object) -> JournalEntry:
     Raises:
         NewerRecord: a newer version of this collection has written it.
     """
-    spec = known_record(record)["spec"]
+    spec, status = known_record(record)["spec"], record.get("status") or {}
     api_version = spec["apiVersion"]
     before, after = _objects_in(spec)
     return JournalEntry(
@@ -223,8 +223,8 @@ def journal_entry_from(record: Object) -> JournalEntry:
         run=spec.get("run", ""),
         subresource=spec.get("subresource", ""),
         irreversible=spec.get("irreversible", ""),
-        undone_at=spec.get("undoneAt", ""),
-        undone_by=spec.get("undoneBy", ""),
+        undone_at=status.get("undoneAt", ""),
+        undone_by=status.get("undoneBy", ""),
         name=record["metadata"]["name"],
         uid=record["metadata"].get("uid", ""),
         resource_version=record["metadata"].get("resourceVersion", ""),
@@ -260,7 +260,7 @@ def record_undone_entries(cluster: Cluster, entries: Sequence[JournalEntry], at:
         # The garbage collector deletes an entry whose run's record was deleted meanwhile.
         with suppress(NotFound):
             undone = {"undoneAt": at, "undoneBy": by}
-            patch_record(cluster, JOURNAL_ENTRY_DEFINITION, entry.name, "spec", undone)
+            patch_record(cluster, JOURNAL_ENTRY_DEFINITION, entry.name, "status", undone)
 
 
 def _with_secret(cluster: Cluster, entry: JournalEntry) -> JournalEntry:

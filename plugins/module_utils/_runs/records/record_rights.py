@@ -11,7 +11,7 @@ from ..._cluster.cluster import GROUP, Object, Ref
 from ..._cluster.kinds import SECRET_KIND, is_of_kind
 from ..._migrations.journal.journal_entry import JournalEntry
 from ..._objects.access.rights import CRDS, RBAC, READ, Resources, Right, right_for
-from .definitions import RecordKinds
+from .definitions import RecordKinds, with_status
 
 INSTALLATIONS = "kymainstallations"
 
@@ -21,6 +21,7 @@ def records_rights(kinds: RecordKinds) -> set[Right]:
     written = _plurals(kinds.written)
     rights = {Right(verb, GROUP, plural) for plural in _plurals(kinds.definitions) for verb in READ}
     rights |= {Right(verb, GROUP, plural) for plural in written for verb in ("create", "patch")}
+    rights |= {Right("patch", GROUP, f"{plural}/status") for plural in _plurals(with_status(kinds.written))}
     # There is one KymaInstallation as long as there are records.
     rights |= {Right("delete", GROUP, plural) for plural in written if plural != INSTALLATIONS}
     return rights | {

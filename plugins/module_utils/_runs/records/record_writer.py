@@ -9,12 +9,12 @@ import getpass
 import os
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..._cluster.cluster import API_VERSION, Cluster, Object
 from ..._cluster.errors import ApiError, ClusterError, Untypeable
-from ..._custom_resources.storage_version import with_storage_version
+from ..._custom_resources.storage_version import STORAGE_VERSION_LABEL, with_storage_version
 from .record_schema import STORAGE_VERSION
 
 SECONDS_TO_KNOW = 30.0
@@ -25,6 +25,8 @@ REWRITE_SECONDS = 0.1
 def apply_record(cluster: Cluster, definition: Object, record: Object, *, force: bool = False) -> Object:
     """Apply a record; the answer of the server.
 
+    A status is a subresource, so it is written after the rest: see :func:`patch_record`.
+
     Args:
         cluster: that has the record.
         definition: the CustomResourceDefinition of its kind.
@@ -34,8 +36,27 @@ def apply_record(cluster: Cluster, definition: Object, record: Object, *, force:
     Raises:
         ClusterError: the server refuses it, even after its definition was updated.
     """
-    record = with_storage_version(record, STORAGE_VERSION)
-    return _with_definition(cluster, definition, lambda: cluster.apply(record, force=force))
+    desired = with_storage_version({key: record[key] for key in record if key != "status"}, STORAGE_VERSION)
+    answer = _with_definition(cluster, definition, lambda: cluster.apply(desired, force=force))
+    if "status" not in record:
+        return answer
+    status = whole_status(definition, record["status"])
+    return patch_record(cluster, definition, record["metadata"]["name"], "status", status)
+
+
+def whole_status(definition: Object, status: Mapping[str, Any]) -> dict[str, Any]:
+    """A merge patch that replaces the status of a record: null for each declared field that it lacks."""
+    version = definition["spec"]["versions"][0]
+    return _with_nulls(version["schema"]["openAPIV3Schema"]["properties"]["status"], status)
+
+
+def _with_nulls(schema: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
+    declared: Mapping[str, Any] = schema.get("properties") or {}
+    whole: dict[str, Any] = {**dict.fromkeys(declared), **content}
+    for name, inner in declared.items():
+        if isinstance(whole[name], Mapping):
+            whole[name] = _with_nulls(inner, whole[name])
+    return whole
 
 
 def patch_record(
@@ -45,8 +66,11 @@ def patch_record(
     part: str,
     content: Mapping[str, Any],
     annotations: Mapping[str, str] | None = None,
+    precondition: Mapping[str, str] | None = None,
 ) -> Object:
     """Change a part of a record, ``spec`` or ``status``, by a JSON merge patch; the record after it.
+
+    The annotations, and the label of the storage version if it has another one, follow in a second request.
 
     Args:
         cluster: that has the record.
@@ -55,6 +79,7 @@ def patch_record(
         part: to change.
         content: the fields to change.
         annotations: to change with it.
+        precondition: ``uid`` and ``resourceVersion`` that the record must have.
 
     Raises:
         ClusterError: as for :func:`apply_record`.
@@ -62,16 +87,28 @@ def patch_record(
     kind = definition["spec"]["names"]["kind"]
 
     def patch() -> Object:
-        patch: dict[str, Any] = {part: dict(content)}
-        if annotations:
-            patch["metadata"] = {"annotations": dict(annotations)}
-        answer = cluster.patch(API_VERSION, kind, name, None, patch)
-        lost = [key for key, value in content.items() if value and key not in (answer.get(part) or {})]
-        if lost:
+        patch = {part: dict(content), **({"metadata": dict(precondition)} if precondition else {})}
+        subresource = part if part == "status" else ""
+        answer = cluster.patch(API_VERSION, kind, name, None, patch, subresource=subresource)
+        if lost := list(_lost_fields(content, answer.get(part) or {})):
             raise _Pruned(f"{kind} {name}: the API server has left out {', '.join(lost)} of its {part}")
         return answer
 
-    return _with_definition(cluster, definition, patch)
+    answer = _with_definition(cluster, definition, patch)
+    metadata: dict[str, Any] = {"annotations": dict(annotations)} if annotations else {}
+    label = {STORAGE_VERSION_LABEL: str(STORAGE_VERSION)}
+    if not label.items() <= (answer["metadata"].get("labels") or {}).items():
+        metadata["labels"] = label
+    return cluster.patch(API_VERSION, kind, name, None, {"metadata": metadata}) if metadata else answer
+
+
+def _lost_fields(content: Mapping[str, Any], answer: Mapping[str, Any], path: str = "") -> Iterator[str]:
+    """The paths of the fields of a patch that the answer of the server lacks."""
+    for key, value in content.items():
+        if value and key not in answer:
+            yield f"{path}{key}"
+        elif isinstance(value, Mapping) and isinstance(answer.get(key), Mapping):
+            yield from _lost_fields(value, answer[key], f"{path}{key}.")
 
 
 class _Pruned(ClusterError):

@@ -36,39 +36,43 @@ MAX_RUNS = 20
 _DIGEST_OF_OTHERS = {"kept": STRING}
 """The release that the components have which a run does not deploy."""
 
+_BEGIN = object_schema(
+    action=STRING,
+    version=STRING,
+    previous=STRING,
+    profile=STRING,
+    digest=STRING,
+    releaseDigest=STRING,
+    rollout=ROLLOUT_SCHEMA,
+    startedBy=STRING,
+    installation=STRING,
+    startedAt={"type": "string", "format": "date-time"},
+    clock=NUMBER,
+    deadline=NUMBER,
+    components=STRINGS,
+    allComponents=STRINGS,
+    selection={"type": "object", "additionalProperties": STRING},
+    takings={"type": "object", "additionalProperties": STRINGS},
+    actions={"type": "object", "additionalProperties": STRING},
+    alone=STRINGS,
+    **_DIGEST_OF_OTHERS,
+    prune=STRINGS,
+    phases=STRINGS,
+    migrations={
+        "type": "object",
+        "additionalProperties": object_schema(verdict=STRING, evidence=STRING),
+    },
+    code={"type": "object", "additionalProperties": STRING},
+)
+"""What is known of a run when it begins; it never changes."""
+
 RUN_DEFINITION = resource_definition(
     "KymaRun",
     "kymaruns",
     "kyrun",
     {
         "spec": object_schema(
-            action=STRING,
-            version=STRING,
-            previous=STRING,
-            profile=STRING,
-            digest=STRING,
-            releaseDigest=STRING,
-            rollout=ROLLOUT_SCHEMA,
-            startedBy=STRING,
-            installation=STRING,
-            startedAt={"type": "string", "format": "date-time"},
-            clock=NUMBER,
-            lease=OPEN,
-            deadline=NUMBER,
-            components=STRINGS,
-            allComponents=STRINGS,
-            selection={"type": "object", "additionalProperties": STRING},
-            takings={"type": "object", "additionalProperties": STRINGS},
-            actions={"type": "object", "additionalProperties": STRING},
-            alone=STRINGS,
-            **_DIGEST_OF_OTHERS,
-            prune=STRINGS,
-            phases=STRINGS,
-            migrations={
-                "type": "object",
-                "additionalProperties": object_schema(verdict=STRING, evidence=STRING),
-            },
-            code={"type": "object", "additionalProperties": STRING},
+            cancel=object_schema(by=STRING, at={"type": "string", "format": "date-time"}),
         ),
         "status": object_schema(
             state=STRING,
@@ -77,6 +81,8 @@ RUN_DEFINITION = resource_definition(
             cancelledAt={"type": "string", "format": "date-time"},
             finishedAt={"type": "string", "format": "date-time"},
             seconds=NUMBER,
+            begin=_BEGIN,
+            lease=OPEN,
             components={"type": "object", "additionalProperties": OPEN},
             migrations={"type": "object", "additionalProperties": OPEN},
             phases={"type": "object", "additionalProperties": OPEN},
@@ -85,19 +91,19 @@ RUN_DEFINITION = resource_definition(
         ),
     },
     [
-        ("Action", "string", ".spec.action"),
-        ("Version", "string", ".spec.version"),
+        ("Action", "string", ".status.begin.action"),
+        ("Version", "string", ".status.begin.version"),
         ("State", "string", ".status.state"),
         ("Seconds", "number", ".status.seconds"),
         ("Age", "date", ".metadata.creationTimestamp"),
     ],
     wide_columns=[
-        ("Started by", "string", ".spec.startedBy"),
-        ("Release digest", "string", ".spec.releaseDigest"),
-        ("Ring", "string", ".spec.rollout.ring"),
+        ("Started by", "string", ".status.begin.startedBy"),
+        ("Release digest", "string", ".status.begin.releaseDigest"),
+        ("Ring", "string", ".status.begin.rollout.ring"),
         ("Message", "string", ".status.message"),
     ],
-    required=["spec"],
+    has_status=True,
 )
 
 
@@ -107,24 +113,50 @@ def new_run_name() -> str:
 
 
 def create_run(
-    cluster: Cluster, name: str, spec: Mapping[str, Any], phases: Mapping[str, Any] | None = None
+    cluster: Cluster, name: str, begin: Mapping[str, Any], phases: Mapping[str, Any] | None = None
 ) -> None:
     """Begin the record of a run, with the phases that have ended.
 
     It is applied, because an API server keeps a POST waiting for two seconds while the CRD is new.
+
+    Args:
+        cluster: that has the record.
+        name: of the run.
+        begin: what is known of it, and its ``lease``.
+        phases: that have ended.
     """
+    status = {
+        "state": RUNNING,
+        "conditions": run_conditions(RUNNING, ""),
+        "begin": {key: value for key, value in begin.items() if key != "lease"},
+        **({"lease": begin["lease"]} if begin.get("lease") else {}),
+        **({"phases": dict(phases)} if phases else {}),
+    }
     record: Object = {
         "apiVersion": API_VERSION,
         "kind": "KymaRun",
         "metadata": {"name": name, "annotations": {SUMMARY: RUNNING}},
-        "spec": dict(spec),
-        "status": {
-            "state": RUNNING,
-            "conditions": run_conditions(RUNNING, ""),
-            **({"phases": dict(phases)} if phases else {}),
-        },
+        "status": status,
     }
-    report_run(cluster, apply_record(cluster, RUN_DEFINITION, record), record["status"])
+    report_run(cluster, apply_record(cluster, RUN_DEFINITION, record), status)
+
+
+def run_status(run: Mapping[str, Any]) -> dict[str, Any]:
+    """The status of a run. It is running until it has an end, and cancelled if a person has requested that.
+
+    A run that was killed between the two requests that create its record has no status.
+    """
+    request = (run.get("spec") or {}).get("cancel") or {}
+    requested = (
+        {"cancelled": request["by"], "cancelledAt": request.get("at", "")} if request.get("by") else {}
+    )
+    return {"state": RUNNING, **requested, **(run.get("status") or {})}
+
+
+def begin_of(run: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What was known of a run when it began; empty if its record has no status."""
+    begin: Mapping[str, Any] = (run.get("status") or {}).get("begin") or {}
+    return begin
 
 
 def run_conditions(state: str, message: str) -> list[Object]:
@@ -188,7 +220,7 @@ def read_runs(cluster: Cluster) -> list[Object]:
 def last_written(run: Object) -> str:
     """When a run's record was last written (RFC 3339), by its ``managedFields``."""
     times = (str(manager.get("time") or "") for manager in run["metadata"].get("managedFields") or ())
-    return max([*times, str(run["spec"].get("startedAt") or "")])
+    return max([*times, str(begin_of(run).get("startedAt") or "")])
 
 
 def delete_old_runs(cluster: Cluster, runs: Sequence[Object], last_run: str) -> None:
@@ -218,7 +250,7 @@ def _surplus_runs(runs: Sequence[Object], last_run: str) -> list[Object]:
     return [
         run
         for run in runs[MAX_RUNS:]
-        if run["metadata"]["name"] != last_run and (run.get("status") or {}).get("state") != RUNNING
+        if run["metadata"]["name"] != last_run and run_status(run)["state"] != RUNNING
     ]
 
 

@@ -78,5 +78,5 @@ def _schema(definition: Object) -> dict[str, Any]:
 def test_the_pages_have_all_kinds_and_fields() -> None:
     page = record_page()
     assert all(f"\n## {kind_of(one)}\n" in page for one in record_definitions())
-    assert "| `spec.hold.until` | string | When the hold ends" in page
+    assert "| `spec.until` | string | When the hold ends" in page
     assert "| `durations[].kind` | `plan` `phase`" in result_page()

@@ -54,8 +54,8 @@ def of(crd: Object, namespace: str = "shop") -> Ref:
 
 
 def test_there_is_something_to_protect() -> None:
-    assert len(DEFINITIONS) == 12
-    assert len({role["metadata"]["name"] for role in (*ROLES, *SHIPPED)}) == 9
+    assert len(DEFINITIONS) == 13
+    assert len({role["metadata"]["name"] for role in (*ROLES, *SHIPPED)}) == 10
 
 
 @pytest.mark.parametrize("obj", [*DEFINITIONS, *ROLES, *SHIPPED], ids=lambda obj: obj["metadata"]["name"])
@@ -167,11 +167,12 @@ def test_a_manifest_must_not_grant_the_right_to_approve(manifest: Object) -> Non
     assert "grants the right to approve a ring" in own_manifest_problem(manifest)
 
 
-RECORDS = [
-    one["spec"]["names"]["plural"]
-    for one in RECORD_KINDS.definitions
-    if one["spec"]["names"]["kind"] != "KymaApproval"
-]
+@pytest.mark.parametrize("manifest", [binding("kyma-lifecycle-holder"), role(rule("kymaholds", "patch"))])
+def test_a_manifest_must_not_grant_the_right_to_hold_the_cluster(manifest: Object) -> None:
+    assert "grants the right to hold the cluster" in own_manifest_problem(manifest)
+
+
+RECORDS = [one["spec"]["names"]["plural"] for one in RECORD_KINDS.written]
 
 
 @pytest.mark.parametrize(

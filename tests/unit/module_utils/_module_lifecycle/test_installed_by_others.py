@@ -276,7 +276,8 @@ def test_a_record_that_another_tool_has_written_takes_nothing_over() -> None:
     someone.by_hand(_marked("label of the definition")[:1], KLM)
     record = ("lifecycle.kyma-project.io/v1", "KymaModule", "nats", None)
     forger = someone.cluster.with_field_manager("kubectl-edit")
-    forger.patch(*record, {"spec": {"takenOver": True}, "status": {"version": "0.1.0"}})
+    forger.patch(*record, {"spec": {"takenOver": True}})
+    forger.patch(*record, {"status": {"version": "0.9.0"}}, subresource="status")
     before = someone.objects()
     for params in ({}, {"state": "absent"}):
         assert "is managed by Kyma's lifecycle manager" in str(someone.manage("2.0.0", **params)["summary"])

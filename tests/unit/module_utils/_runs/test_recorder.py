@@ -37,8 +37,11 @@ def interrupted_run(holder: str = "") -> Cluster:
         "apiVersion": API_VERSION,
         "kind": "KymaRun",
         "metadata": {"name": "r1", "managedFields": [{**owner, "time": WRITTEN}]},
-        "spec": {"version": "2.9", "startedAt": STARTED, "startedBy": "jane@elsewhere"},
-        "status": {"state": "running", "phases": {"plan": {"kind": "plan", "seconds": 3.0}}},
+        "status": {
+            "state": "running",
+            "begin": {"version": "2.9", "startedAt": STARTED, "startedBy": "jane@elsewhere"},
+            "phases": {"plan": {"kind": "plan", "seconds": 3.0}},
+        },
     }
     lease = {
         "apiVersion": "coordination.k8s.io/v1",
@@ -73,5 +76,5 @@ def test_a_run_that_a_person_ends_has_run_until_the_last_renewal_of_its_lease(
 def test_a_run_that_a_slow_clock_ends_has_taken_what_was_measured() -> None:
     ahead = (datetime.now(UTC) + timedelta(minutes=5)).strftime("%Y-%m-%dT%H:%M:%SZ")
     phases = {"plan": {"seconds": 3.0}, "lease": {"seconds": 0.1}, "components": {"seconds": 20}}
-    spec = {"clock": 0.0, "startedBy": "jane@elsewhere", "startedAt": ahead}
-    assert run_seconds(spec, {"phases": phases}) == 23.1
+    begin = {"clock": 0.0, "startedBy": "jane@elsewhere", "startedAt": ahead}
+    assert run_seconds(begin, {"phases": phases}) == 23.1

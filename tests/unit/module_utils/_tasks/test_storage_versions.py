@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.storage_version import (
     STORAGE_VERSION_LABEL,
     NewerRecord,
@@ -23,6 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records import (
     approvals,
+    hold_records,
     installation,
     inventories,
     journal_records,
@@ -42,9 +43,13 @@ from tests.support.driver import config_map, deployer, release
 from tests.unit.module_utils._deploy.plan.test_planning import writes_config_map
 
 FOLDER = Path(__file__).parent / "storage_versions"
+RECORDS = (
+    *("KymaInstallation", "KymaInventory", "KymaModule", "KymaRun"),
+    *("KymaJournalEntry", "KymaApproval", "KymaHold"),
+)
 VERSIONS = {
     **dict.fromkeys(
-        ("KymaInstallation", "KymaInventory", "KymaModule", "KymaRun", "KymaJournalEntry", "KymaApproval"),
+        RECORDS,
         record_schema.STORAGE_VERSION,
     ),
     "JobCounter": counters.STORAGE_VERSION,
@@ -74,6 +79,7 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
     "KymaRun": read_run,
     "KymaJournalEntry": journal_records.journal_entry_from,
     "KymaApproval": approvals.approval_from,
+    "KymaHold": hold_records.hold_from,
     "JobCounter": counters.counter_from,
     "JobStore": switches.switches_from,
 }
@@ -95,7 +101,7 @@ def test_records_of_version_1_are_read() -> None:
     module = modules.module_record_from(of_kind("KymaModule"))
     assert (module.state, module.installed_version, module.status.state) == ("managed", "1.0.0", "Ready")
     assert (module.deploying_version, module.is_taken_over) == ("", False)
-    assert read_run(of_kind("KymaRun"))["spec"]["version"] == "1.1"
+    assert runs.begin_of(read_run(of_kind("KymaRun")))["version"] == "1.1"
     assert counters.counter_from(of_kind("JobCounter")).counts == (2, 1)
     assert switches.switches_from(of_kind("JobStore")).source_of_truth is switches.SourceOfTruth.STORAGE
 
@@ -108,7 +114,7 @@ def is_inventory(record: Object) -> bool:
 @pytest.mark.parametrize("kind", VERSIONS)
 def test_a_record_of_a_newer_version_is_refused(kind: str, version: str) -> None:
     meta = {"name": "one", "namespace": "shop", "labels": {STORAGE_VERSION_LABEL: version}}
-    record = {"apiVersion": record_schema.API_VERSION, "kind": kind, "metadata": meta, "spec": {}}
+    record = {"apiVersion": API_VERSION, "kind": kind, "metadata": meta, "spec": {}}
     with pytest.raises(NewerRecord) as error:
         READERS[kind](record)
     assert str(error.value) == (
@@ -124,7 +130,7 @@ def test_a_deployment_refuses_newer_records_and_writes_nothing() -> None:
     someone.deploy()
     assert isinstance(someone.cluster, MemoryCluster)
     newer = {"metadata": {"labels": {STORAGE_VERSION_LABEL: "99"}}}
-    someone.cluster.patch(record_schema.API_VERSION, "KymaInstallation", "kyma", None, newer)
+    someone.cluster.patch(API_VERSION, "KymaInstallation", "kyma", None, newer)
     before = len(someone.cluster.requests)
     assert "cannot read KymaInstallation kyma: a newer version" in someone.deploy()["msg"]
     assert "cannot read KymaInstallation kyma: a newer version" in someone.delete()["msg"]
@@ -162,7 +168,7 @@ def written_records() -> list[Object]:
     assert someone.deploy()["state"] == "succeeded"
     someone.task(migration.DEFINITION, state="undone", ids=["gateway/writes"])
     kinds = [one["spec"]["names"]["kind"] for one in RECORD_KINDS.written]
-    return [one for kind in kinds for one in someone.cluster.list(record_schema.API_VERSION, kind).items]
+    return [one for kind in kinds for one in someone.cluster.list(API_VERSION, kind).items]
 
 
 def test_all_records_are_written_in_the_current_version() -> None:

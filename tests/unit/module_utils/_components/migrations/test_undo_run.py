@@ -26,8 +26,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal import (
     journal_entry as journal,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records import installation, runs
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records import runs
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import Hold
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold_records import write_hold
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import (
     LONGEST_PLAIN,
     read_journal,
@@ -537,9 +538,10 @@ def test_the_record_of_an_own_undo_by_an_earlier_version_counts() -> None:
 
     someone = migrated()
     undone(someone)
-    recorded = {"logging/grows-volumes": {"ownUndo": "done", "through": None}}
+    recorded = {"logging/grows-volumes": {"ownUndo": "done"}}
     status = {"status": {"undone": recorded}}
-    someone.cluster.patch(API_VERSION, "KymaRun", someone.installation().last_run, None, status)
+    run = (API_VERSION, "KymaRun", someone.installation().last_run, None)
+    someone.cluster.patch(*run, status, subresource="status")
     someone.materials.classes = (WithData,)
     with only_reads(memory(someone)):
         again = undone(someone)
@@ -644,7 +646,7 @@ def test_components_are_not_journaled_and_nothing_is_asked_where_nothing_is_to_d
 
 def test_a_held_cluster_is_left_alone() -> None:
     someone = migrated()
-    installation.write_hold(someone.cluster, Hold("alice", "frozen", "2026-01-01T00:00:00Z"))
+    write_hold(someone.cluster, Hold("alice", "frozen", "2026-01-01T00:00:00Z"))
     assert undone(someone)["state"] == "held"
     assert size(someone) == "30"
     assert not undone(someone, check_mode=True).get("failed")

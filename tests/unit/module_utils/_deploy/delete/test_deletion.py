@@ -135,12 +135,12 @@ def test_everything_goes_backwards_and_nothing_of_ours_remains() -> None:
     ]
     assert places == sorted(places)
     assert order.index("Gateway kyma-system/kyma") < order.index("ConfigMap kyma-system/routes")
-    assert order[-9:-6] == [
+    assert order[-10:-7] == [
         "CustomResourceDefinition gateways.example.com",
         "Namespace kyma-system",
         "ClusterRole kyma-lifecycle-view",
     ]
-    assert all(one.endswith(".lifecycle.kyma-project.io") for one in order[-6:])
+    assert all(one.endswith(".lifecycle.kyma-project.io") for one in order[-7:])
 
 
 def test_a_cluster_without_our_objects_needs_no_deletion() -> None:
@@ -527,9 +527,10 @@ def test_a_deletion_is_a_run_of_its_own() -> None:
     result = someone.delete()
     record = someone.record()
     assert result["run"] == record["metadata"]["name"] != deployment_run
-    spec, status = record["spec"], record["status"]
-    assert (spec["action"], spec["version"], spec["previous"]) == ("delete", "2.9", "2.9")
-    assert spec["components"][-1] == "foundation"
+    status = record["status"]
+    begin = status["begin"]
+    assert (begin["action"], begin["version"], begin["previous"]) == ("delete", "2.9", "2.9")
+    assert begin["components"][-1] == "foundation"
     assert (status["state"], result["state"]) == ("failed", "failed")
     assert result["msg"].startswith("not everything is deleted; correct what holds it")
     assert "finalizers hold it: example.com/guard" in status["message"]

@@ -20,10 +20,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease i
     LIFECYCLE_NAMESPACE,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import Hold
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold_records import (
+    read_hold,
+    write_hold,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
     basis_in,
     read_installation,
-    write_hold,
     write_installation,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
@@ -65,7 +68,7 @@ def test_a_run_that_succeeds_records_the_release_and_when_by_the_clock_of_the_cl
     someone = deployer(NINE)
     someone.deploy()
     assert seen(someone) == (NINE.release_digest, "2001-01-01T01:00:00Z")
-    assert someone.record()["spec"]["releaseDigest"] == NINE.release_digest
+    assert someone.record()["status"]["begin"]["releaseDigest"] == NINE.release_digest
     info = someone.run_info()
     assert info["runs"][0]["release_digest"] == NINE.release_digest
     assert info["installation"]["release_digest"] == NINE.release_digest
@@ -341,7 +344,7 @@ def test_a_held_cluster_that_has_the_release_is_adopted_as_nothing_is_deployed()
     answer = someone.task(run.DEFINITION, state="noted", plan=planned["plan"], adopt=True)
     assert not answer.get("failed"), answer
     assert seen(someone)[0] == NINE.release_digest
-    assert someone.installation().hold is not None
+    assert read_hold(someone.cluster) is not None
 
 
 def test_an_adoption_is_no_deployment_for_plans_from_before_it() -> None:
@@ -358,11 +361,14 @@ def test_an_adoption_is_no_deployment_for_plans_from_before_it() -> None:
     assert basis() == before
 
 
-def test_a_record_without_a_digest_is_of_an_older_run() -> None:
+WITHOUT_DIGEST = {"status": {"begin": {"releaseDigest": None}}}
+
+
+def test_a_record_without_a_digest_is_of_a_run_without_a_release() -> None:
     someone = deployer(NINE)
     someone.deploy()
     name = someone.installation().last_run
-    someone.cluster.patch(API_VERSION, "KymaRun", name, None, {"spec": {"releaseDigest": None}})
+    someone.cluster.patch(API_VERSION, "KymaRun", name, None, WITHOUT_DIGEST, subresource="status")
     assert rollout(someone)["rollout"]["run"] == {"name": name, "state": "succeeded", "release_digest": ""}
     assert someone.run_info()["runs"][0]["release_digest"] == ""
     someone.cluster.delete(API_VERSION, "KymaRun", name)

@@ -272,9 +272,7 @@ def test_a_namespace_keeps_its_maker_when_it_moves_into_a_component(clock: Clock
 
 
 @pytest.mark.parametrize("theirs", [True, False])
-def test_managed_fields_show_the_creator_that_an_older_version_did_not_record(
-    clock: Clock, theirs: bool
-) -> None:
+def test_managed_fields_show_the_creator_that_was_not_recorded(clock: Clock, theirs: bool) -> None:
     someone = new_deployer()
     someone.materials.given = kyma(kyma="true")
     if theirs:

@@ -85,14 +85,14 @@ def test_a_run_whose_end_is_not_in_the_installation_has_not_succeeded() -> None:
     someone.before = tasks.append
     assert isinstance(someone.cluster, MemoryCluster)
     someone.cluster.fail_when(
-        lambda call: (call.verb, call.ref.kind) == ("apply", "KymaInstallation") and tasks.count("run") == 2,
-        Forbidden("apply Installation kyma", status=403, api_message="no right"),
+        lambda call: (call.verb, call.ref.kind) == ("patch", "KymaInstallation") and tasks.count("run") == 2,
+        Forbidden("patch KymaInstallation kyma", status=403, api_message="no right"),
     )
     assert someone.deploy()["failed"] is True
     record = someone.record()
     assert conditions_of(record) == {"Finished": ("True", "Failed"), "Succeeded": ("False", "Failed")}
     assert (
-        "could not be recorded in the installation: apply Installation kyma: no right"
+        "could not be recorded in the installation: patch KymaInstallation kyma: no right"
         in record["status"]["message"]
     )
     assert conditions_of(installed(someone.cluster)) == {"Deployed": ("False", "Incomplete")}

@@ -59,6 +59,7 @@ def test_a_kind_that_comes_later_is_installed_where_the_others_are() -> None:
         "kymaruns",
         "errands",
         "kymaapprovals",
+        "kymaholds",
     ]
     assert role["rules"][0]["resources"] == resources
 

@@ -65,7 +65,8 @@ def test_an_intent_that_others_have_changed_since_is_not_discarded(
     cluster: MemoryCluster, journal: RunJournal
 ) -> None:
     recorded = journal.record_intent(entry())
-    cluster.patch(API_VERSION, JOURNAL_ENTRY_KIND, recorded.name, None, {"spec": {"undoneBy": "alice"}})
+    undone = {"status": {"undoneBy": "alice"}}
+    cluster.patch(API_VERSION, JOURNAL_ENTRY_KIND, recorded.name, None, undone, subresource="status")
     with pytest.raises(Conflict):
         journal.discard_intent(recorded)
     assert [one.undone_by for one in read_journal(cluster)] == ["alice"]

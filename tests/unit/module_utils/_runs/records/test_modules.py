@@ -136,7 +136,10 @@ def test_a_running_version_that_others_write_into_a_record_does_not_count(
     cluster.create(MODULE_DEFINITION)
     write_module_record(cluster, NOT_TAKEN_OVER)
     assert read_module_records(cluster)["nats"] == NOT_TAKEN_OVER
-    cluster.with_field_manager("kubectl-edit").patch(API_VERSION, "KymaModule", "nats", None, change)
+    [part] = change
+    subresource = "status" if part == "status" else ""
+    editor = cluster.with_field_manager("kubectl-edit")
+    editor.patch(API_VERSION, "KymaModule", "nats", None, change, subresource=subresource)
     assert read_module_records(cluster)["nats"] == after
 
 

@@ -49,12 +49,12 @@ def not_declared(kind: str) -> Untypeable:
 def test_a_definition_that_is_not_served_yet_is_waited_for(kind: str) -> None:
     someone = deployer(kyma(), Writes)
     memory(someone).fail_when(
-        lambda request: request.verb == "apply" and request.ref.kind == kind,
+        lambda request: request.writes and request.ref.kind == kind,
         not_declared(kind),
         times=2,
     )
     assert someone.deploy()["state"] == "succeeded"
-    assert someone.record()["spec"]["migrations"]
+    assert someone.record()["status"]["begin"]["migrations"]
 
 
 def test_a_definition_that_is_never_served_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,18 +65,19 @@ def test_a_definition_that_is_never_served_is_reported(monkeypatch: pytest.Monke
         not_declared("KymaRun"),
     )
     message = someone.deploy()["msg"]
-    assert "older definition of Run" in message
+    assert "older definition of KymaRun" in message
     assert "field not declared" in message
 
 
 def outdated(someone: Deployer) -> None:
     """Let the cluster have definitions of an older version of this collection."""
-    lacking = ((RUN_DEFINITION, "status", "undone"), (JOURNAL_ENTRY_DEFINITION, "spec", "undoneBy"))
+    lacking = ((RUN_DEFINITION, "status", "undone"), (JOURNAL_ENTRY_DEFINITION, "status", "undoneBy"))
     for definition, part, field in lacking:
         older = deepcopy(definition)
         schema = older["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
         schema["properties"][part]["properties"].pop(field)
-        schema["properties"]["spec"]["properties"].pop("startedBy", None)
+        begin = schema["properties"]["status"]["properties"].get("begin") or {}
+        begin.get("properties", {}).pop("startedBy", None)
         someone.cluster.apply(older, force=True)
 
 
@@ -94,4 +95,4 @@ def test_deleting_brings_the_definitions_that_it_needs() -> None:
     someone.deploy()
     outdated(someone)
     someone.delete("gateway")
-    assert someone.record()["spec"]["startedBy"] == current_user()
+    assert someone.record()["status"]["begin"]["startedBy"] == current_user()

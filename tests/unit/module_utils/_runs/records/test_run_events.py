@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
@@ -79,7 +78,7 @@ def test_a_run_and_the_installation_show_its_begin_and_its_end() -> None:
     someone.deploy()
     record = someone.record()
     name, seconds = record["metadata"]["name"], record["status"]["seconds"]
-    by = record["spec"]["startedBy"]
+    by = record["status"]["begin"]["startedBy"]
     expected = [
         ("Normal", "Started", f"run {name}: deployment of Kyma 2.9, begun by {by}"),
         ("Normal", "Succeeded", f"run {name}: succeeded after {seconds:.1f} s"),
@@ -172,17 +171,6 @@ def test_the_end_of_the_record_of_a_lost_run_finishes_and_shows_it() -> None:
     assert cancelled in shown(someone, record)
     assert cancelled[0] == "Warning"
     assert text in cancelled[2]
-
-
-def test_the_record_of_an_older_version_has_events_too() -> None:
-    someone = shop()
-    someone.task(run.DEFINITION, state="started", plan=someone.plan()["plan"])
-    name = someone.record()["metadata"]["name"]
-    older: dict[str, Any] = {"spec": {"installation": None}, "metadata": {"annotations": None}}
-    someone.cluster.patch(API_VERSION, "KymaRun", name, None, older)
-    end_cancelled_run(someone.cluster, name, "alice")
-    assert {one[1] for one in shown(someone, someone.record())} == {"Started", "Cancelled"}
-    assert [one[1] for one in shown(someone, installation(someone))] == ["Started"]
 
 
 class Limited(MemoryCluster):
