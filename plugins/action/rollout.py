@@ -16,6 +16,7 @@ from ansible.plugins.action import ActionBase
 
 from ..module_utils._carrier.task import Result
 from ..module_utils._errors import LifecycleError
+from ..module_utils._result_codec import to_result
 from ..module_utils._timestamp import precise_timestamp
 from ..plugin_utils._carrier.carrier import TaskVars
 from ..plugin_utils._carrier.cluster_log import CLUSTER_LOG
@@ -137,7 +138,7 @@ class _Fleet:
         facts = self._facts()
         checks = self._ask_checks(facts)
         rollout = self._decided(facts, checks)
-        CLUSTER_LOG.show_rollout(rollout.as_result())
+        CLUSTER_LOG.show_rollout(to_result(rollout))
         failed = broken_clusters(self._rings, facts, self._now)
         return {
             **_result(rollout),
@@ -185,7 +186,7 @@ class _Fleet:
         checks = {ring.name: CheckVerdict(GO) for ring in self._rings}
         checks |= {ring: CheckVerdict(**verdict) for ring, verdict in before["checks"].items()}
         rollout = self._decided(facts, checks)
-        CLUSTER_LOG.show_rollout(rollout.as_result())
+        CLUSTER_LOG.show_rollout(to_result(rollout))
         failures = failures_of(rollout, self._hosts)
         others = [host for host in self._hosts if host not in failures]
         return {
@@ -221,4 +222,4 @@ class _Fleet:
 
 def _result(rollout: Rollout) -> Result:
     """A rollout as a result of a task, which is no failure of the task."""
-    return {**rollout.as_result(), "is_failed": rollout.failed, "failed": False, "changed": False}
+    return {**to_result(rollout), "is_failed": rollout.failed, "failed": False, "changed": False}

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 from .._cluster.cluster import Cluster
 from .._progress import GRACE, Progress
+from .._result_codec import result_fields
 from ..migration import Component
 
 if TYPE_CHECKING:
@@ -117,10 +118,6 @@ class CheckResult:
     error: str = ""
     fatal: bool = False
 
-    def as_result(self) -> dict[str, Any]:
-        """The same as a dict, for a task's result."""
-        return {**asdict(self), "seconds": round(self.seconds, 3)}
-
 
 @dataclass(frozen=True)
 class MigrationOutcome:
@@ -173,9 +170,4 @@ class MigrationOutcome:
 
     def as_result(self) -> dict[str, Any]:
         """The same as a dict, for a task's result and the run's record."""
-        return {
-            **asdict(self),
-            "seconds": round(self.seconds, 3),
-            "warnings": list(self.warnings),
-            "fatal": self.is_fatal,
-        }
+        return {**result_fields(self), "fatal": self.is_fatal}

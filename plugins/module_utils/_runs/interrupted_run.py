@@ -13,6 +13,7 @@ from .._cluster.cluster import Cluster
 from .._cluster.errors import ClusterError
 from .._objects.inventory.inventory import COMPONENT, MODULE, Inventory
 from .._objects.inventory.live_objects import read_metadata
+from .._result_codec import to_result
 from .component_state import NEVER_REACHED
 from .outcomes import FAILED, NOT_STARTED, SUCCEEDED, ComponentOutcome
 from .records.inventories import read_inventories
@@ -47,7 +48,7 @@ def unrecorded_components(cluster: Cluster, record: Mapping[str, Any]) -> dict[s
             run = record["metadata"]["name"]
             outcomes = {name: _state(run, status, name, inventories.get(name)) for name in names}
     return {
-        name: ComponentOutcome(name, state, error=error, owner_kind=kind).as_result()
+        name: to_result(ComponentOutcome(name, state, error=error, owner_kind=kind))
         for name, (state, error) in outcomes.items()
     }
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from .._migrations.results import RUNNING, SKIPPED
 from .._objects.health.named_pods import in_short
+from .._result_codec import to_result
 from ..migration import GLOBAL
 from .component_state import ComponentState, component_states
 from .outcomes import CANCELLED, FAILED, NARROW, NOT_STARTED, SUCCEEDED, ComponentOutcome
@@ -36,7 +37,7 @@ def outcome_problems(outcomes: Sequence[ComponentOutcome]) -> list[str]:
 
 def task_failures(outcomes: Sequence[ComponentOutcome], cancelled_by: str) -> list[str]:
     """The failures of a task of a run as its record has them, if the playbook ends before the run."""
-    components = {one.name: one.as_result() for one in outcomes}
+    components = {one.name: to_result(one) for one in outcomes}
     return failures_of({"components": components, "cancelled": cancelled_by})
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from .._carrier.task import Task
 from .._errors import LifecycleError
+from .._result_codec import to_result
 from .cancellation import CancellationCheck
 from .outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome, durations_of, phase_entry
 from .recorder import begin_record, end_if_cancelled, end_record, run_begin, run_seconds
@@ -96,7 +97,7 @@ class TaskRun:
 
     def note(self, outcome: ComponentOutcome) -> None:
         """Record the outcome of a component."""
-        self._add({"components": {outcome.name: outcome.as_result()}})
+        self._add({"components": {outcome.name: to_result(outcome)}})
 
     def note_phase(self, name: str, outcomes: Sequence[ComponentOutcome], seconds: float) -> None:
         """Record the outcome of some components of a phase, and how long they took together."""

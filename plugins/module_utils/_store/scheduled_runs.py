@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -45,10 +45,6 @@ class ScheduledRuns:
     missed_run: str = ""
     why_missed: str = ""
     problem: str = ""
-
-    def as_result(self) -> dict[str, str]:
-        """The report for playbooks."""
-        return asdict(self)
 
 
 def scheduled_runs(cluster: Cluster, snapshot: StoreSnapshot) -> dict[JobKey, ScheduledRuns]:

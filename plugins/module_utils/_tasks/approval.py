@@ -15,6 +15,7 @@ from .._cluster.own_objects import APPROVER
 from .._errors import LifecycleError
 from .._objects.access.review import user_name
 from .._objects.apply.diff import diff_of
+from .._result_codec import to_result
 from .._runs.records.approvals import (
     APPROVAL_KIND,
     Approval,
@@ -90,8 +91,8 @@ def _result(
         message = f"withdrawn: {removed[-1]}"
     result: Result = {
         "changed": is_new or bool(removed),
-        "approval": after.as_result() if after else None,
-        "removed": [one.as_result() for one in removed],
+        "approval": to_result(after) if after else None,
+        "removed": to_result(removed),
         "msg": message,
     }
     if task.diff:

@@ -16,6 +16,7 @@ from .._components.migrations.migration_runner import select_migrations
 from .._deploy.desired.release_migrations import named_or_deployed_migrations
 from .._migrations.results import NOT_NEEDED, CheckResult
 from .._migrations.retirement import overdue_migrations
+from .._result_codec import to_result
 from .._runs.records.runs import begin_of, read_runs
 from .._runs.records.undone_migrations import has_written, newest_undoing
 from ..migration import GLOBAL, Migration
@@ -38,7 +39,7 @@ def migration_info(task: Task) -> Result:
         "changed": False,
         "migrations": [
             {
-                **(verdicts.get(one.id()) or _not_applicable(one, scope)).as_result(),
+                **to_result(verdicts.get(one.id()) or _not_applicable(one, scope)),
                 "description": (one.__doc__ or "").strip().splitlines()[0],
                 "remove_in": one.remove_in,
                 "keep": one.keep,

@@ -46,7 +46,7 @@ def _steps(cluster: ClusterReport) -> Iterator[NextStep]:
         yield NextStep("The run has not ended. Write this report again later.")
         yield NextStep("Or stop the run:", "ansible-playbook kyma.lifecycle.cancel_kyma")
     elif cluster.state in NEXT_STEPS and cluster.state != NOT_STARTED:
-        text = next_step([cluster.as_end])
+        text = next_step([cluster.end])
         yield NextStep(f"{text[0].upper()}{text[1:]}.")
 
 

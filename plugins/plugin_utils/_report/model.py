@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from ...module_utils._objects.inventory.inventory import COMPONENT
 from ...module_utils._runs.cluster_state import ClusterState
 from ...module_utils._runs.outcomes import FAILED
-from ...module_utils._runs.playbook_summary import ClusterEnd, NextStep
+from ...module_utils._runs.playbook_summary import NextStep
 from .._carrier.command_target import CommandTarget
 from .._rollout.model import Rollout
 
@@ -139,7 +139,6 @@ class ClusterReport:
         end: its state, as in the table over clusters.
         version: the release that it has, or empty.
         target: the release that it is on its way to, or empty.
-        failures: all reasons for its state, the first one first, and what never started.
         runs: the shown ones, oldest first.
         commands: what commands need to reach the cluster.
     """
@@ -147,7 +146,6 @@ class ClusterReport:
     end: ClusterState
     version: str = ""
     target: str = ""
-    failures: tuple[str, ...] = ()
     runs: tuple[RunReport, ...] = ()
     commands: CommandTarget = field(default_factory=CommandTarget)
 
@@ -155,12 +153,6 @@ class ClusterReport:
     def name(self) -> str:
         """The name of its host."""
         return self.end.cluster
-
-    @property
-    def as_end(self) -> ClusterEnd:
-        """How the work on it has ended, for the last lines."""
-        run = self.runs[-1].name if self.runs else ""
-        return ClusterEnd(self.end, self.failures, run, self.commands.note)
 
     @property
     def state(self) -> str:

@@ -67,27 +67,20 @@ def read_cluster(
     installation = _installation(given)
     state = state or cluster_state(name, _attempts(given, recorded, now), is_over=False)
     if errands and state.state == NOT_STARTED:
-        reason = errands.failures[0].text if errands.failures else ""
-        state = ClusterState(name, state=errands.state, seconds=errands.seconds, reason=reason)
+        reasons = tuple(one.text for one in errands.failures)
+        state = ClusterState(name, state=errands.state, seconds=errands.seconds, failures=reasons)
     version = _text(installation.get("version"))
     target = _text(installation.get("target"))
     return ClusterReport(
         replace(
             state,
-            reason=_text(state.reason),
+            failures=tuple(map(_text, state.failures)),
             seconds=state.seconds or (runs[-1].seconds if runs and state.state != NOT_STARTED else 0.0),
         ),
         version=version,
         target="" if target == version else target,
-        failures=_reasons([*recorded, *given], state.state),
         runs=tuple(runs),
     )
-
-
-def _reasons(results: Sequence[Result], state: str) -> tuple[str, ...]:
-    """All reasons for the state of a cluster, from the last result or record that has them."""
-    listed = (one for one in reversed(results) if one.get("failures") and state_of_task(one) == state)
-    return tuple(_text(one) for one in next(listed, {}).get("failures", ()))
 
 
 def _recorded(given: Iterable[Result], since: datetime | None) -> list[Result]:
@@ -144,7 +137,7 @@ def _observed(given: Sequence[Result], attempts: Sequence[ClusterState], now: da
     hold = installation.get("hold")
     held = hold_problem(Hold(**hold), now) if hold else ""
     if held and not (attempts and attempts[-1].state == RUNNING):
-        return [ClusterState("", state=HELD, reason=held)]
+        return [ClusterState("", state=HELD, failures=(held,))]
     if attempts:
         return []
     unread = next((one for one in given if one.get("unreachable") or _is_silent(one)), None)
@@ -154,7 +147,7 @@ def _observed(given: Sequence[Result], attempts: Sequence[ClusterState], now: da
         version = _text(installation.get("version"))
         # A deployment with nothing to do leaves no record.
         unchanged = ClusterState("", version, version, UNCHANGED)
-        return [unchanged if version else ClusterState("", reason=NO_RUN)]
+        return [unchanged if version else ClusterState("", failures=(NO_RUN,))]
     return []
 
 

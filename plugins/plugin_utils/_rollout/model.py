@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
+from ...module_utils._result_codec import EMPTY_IF_NONE
 from ...module_utils._runs.outcomes import NOT_STARTED
-from ...module_utils._timestamp import timestamp
 
 DONE, OPEN, WAITING, STOPPED, EMPTY = "done", "open", "waiting", "stopped", "empty"
 HEALTHY, UNHEALTHY, UNKNOWN_HEALTH = "healthy", "unhealthy", "unknown"
@@ -186,7 +185,7 @@ class RolloutRing:
     name: str
     state: str
     reasons: tuple[str, ...] = ()
-    opens_at: datetime | None = None
+    opens_at: datetime | None = field(default=None, metadata=EMPTY_IF_NONE)
     soak: float = 0.0
     needs_approval: bool = False
     clusters: tuple[RolloutCluster, ...] = ()
@@ -208,25 +207,5 @@ class Rollout:
     release_digest: str = ""
     rings: tuple[RolloutRing, ...] = ()
     deploy: tuple[str, ...] = ()
-    next_at: datetime | None = None
+    next_at: datetime | None = field(default=None, metadata=EMPTY_IF_NONE)
     failed: bool = False
-
-    def as_result(self) -> dict[str, Any]:
-        """The rollout as the module ``rollout`` returns it."""
-        return {
-            "version": self.version,
-            "release_digest": self.release_digest,
-            "failed": self.failed,
-            "next_at": timestamp(self.next_at) if self.next_at else "",
-            "deploy": list(self.deploy),
-            "rings": [_ring_result(ring) for ring in self.rings],
-        }
-
-
-def _ring_result(ring: RolloutRing) -> dict[str, Any]:
-    return {
-        **asdict(ring),
-        "reasons": list(ring.reasons),
-        "opens_at": timestamp(ring.opens_at) if ring.opens_at else "",
-        "clusters": [asdict(cluster) for cluster in ring.clusters],
-    }

@@ -11,8 +11,8 @@ from datetime import datetime
 from typing import Any
 
 from ...module_utils._migrations.results import BLOCKED
-from ...module_utils._runs.durations import ERRAND, MIGRATION, with_items
-from ...module_utils._runs.outcomes import FAILED, SUCCEEDED
+from ...module_utils._runs.durations import with_items
+from ...module_utils._runs.outcomes import ERRAND, FAILED, MIGRATION, SUCCEEDED
 from ...module_utils._text import one_line
 from .span_tree import RunEnd, Span, TimedRow, cluster_spans
 

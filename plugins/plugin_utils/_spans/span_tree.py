@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...module_utils._migrations.results import BLOCKED, SKIPPED, TIMEOUT
-from ...module_utils._runs.durations import MIGRATION, PHASE
-from ...module_utils._runs.outcomes import CANCELLED, FAILED, NOT_STARTED
+from ...module_utils._runs.outcomes import CANCELLED, FAILED, MIGRATION, NOT_STARTED, PHASE
 
 CLUSTER = "cluster"
 OWNERS = ("component", "module")

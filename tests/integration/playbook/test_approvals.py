@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._result_codec import to_result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.approvals import read_approvals
 from ansible_collections.kyma.lifecycle.plugins.modules import approval
 
@@ -81,7 +82,7 @@ def test_the_examples_work_by_the_account_of_an_approver(approver: Playbook, own
     assert first["clusters"] == ["localhost"]
     assert third == fourth
     [approved] = read_approvals(own_cluster.api)
-    assert approved.as_result() == third
+    assert to_result(approved) == third
     record = own_cluster.api.get("lifecycle.kyma-project.io/v1", "KymaApproval", approved.name)
     assert record
     assert record["metadata"]["creationTimestamp"] == third["at"]

@@ -38,6 +38,7 @@ FLOORS: Mapping[str, int] = {
     "_cluster": 2,
     "_batch": 2,
     "_record_codec": 2,
+    "_result_codec": 2,
     "_dry_run": 3,
     "_jobs": 3,
     "_release": 3,

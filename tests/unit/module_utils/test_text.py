@@ -27,6 +27,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.other_tools import (
     other_manager,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._result_codec import to_result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import lease_from
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold_records import hold_from
 from ansible_collections.kyma.lifecycle.plugins.module_utils._text import (
@@ -131,7 +132,7 @@ def test_texts_of_a_migration_are_printable_lines(says: str, evil: str) -> None:
         *check_migrations([one], setting(observer=record)),
         *run_migrations([one], setting(observer=record)),
     ]
-    shown = [outcome.as_result() for outcome in outcomes]
+    shown = to_result(outcomes)
     for text in texts_in([shown, record.lines, record.reasons]):
         assert text == "" or not assert_fit(text)
 

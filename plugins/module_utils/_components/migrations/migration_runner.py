@@ -18,6 +18,7 @@ from ..._migrations.migration_set import MigrationSet
 from ..._migrations.results import CheckResult, EngineSettings, MigrationOutcome
 from ..._migrations.verdicts import with_unplanned
 from ..._progress import GRACE, no_progress
+from ..._result_codec import to_result
 from ..._runs.records.runs import begin_of, update_run_status
 from ...migration import Component, Migration, Phase
 from ..component_plan import MigrationPlan
@@ -176,7 +177,8 @@ class MigrationRunner:
         setting = self.setting
         if overlay is not None:
             setting = replace(setting, cluster=overlay, rehearsal=True, progress=no_progress)
-        return [outcome.as_result() for outcome in engine.run_migrations(migrations, setting)]
+        results: list[Mapping[str, Any]] = to_result(engine.run_migrations(migrations, setting))
+        return results
 
     def is_cancelled(self) -> bool:
         """Whether a person or a migration has asked to stop."""
@@ -218,7 +220,7 @@ def migration_plan(result: CheckResult) -> MigrationPlan:
 
 
 def _note_intent(cluster: Cluster, run: str, among: int, intent: MigrationOutcome) -> None:
-    update_run_status(cluster, run, {"migrations": {intent.id: intent.as_result()}}, among=among)
+    update_run_status(cluster, run, {"migrations": {intent.id: to_result(intent)}}, among=among)
 
 
 def _hold(holding: LeaseHolding, _intent: MigrationOutcome) -> None:

@@ -24,6 +24,7 @@ from ..._objects.access.review import demand, known_resources
 from ..._objects.access.rights import Right, write_rights
 from ..._objects.apply.diff import diff_of
 from ..._progress import Step, no_progress
+from ..._result_codec import to_result
 from ..._runs.lease.lease_rights import lease_rights
 from ..._runs.lease.own_lease import run_with_own_lease
 from ..._runs.open_run import is_open
@@ -279,7 +280,7 @@ def _result(
     failed = [one for one in undone if one.state == FAILED]
     result: Result = {
         "changed": any(one.changed for one in undone),
-        "undone": [one.as_result() for one in undone],
+        "undone": to_result(undone),
         "warnings": [
             *undoing.warnings,
             *dict.fromkeys(staying),

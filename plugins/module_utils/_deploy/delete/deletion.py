@@ -28,6 +28,7 @@ from ..._objects.inventory.inventory_entry import InventoryEntry, entry_of
 from ..._objects.prune.contained_objects import ContainedObjects
 from ..._objects.prune.prune_decision import RemovalDecision
 from ..._objects.prune.removal import Terms, remove_objects
+from ..._result_codec import to_result
 from ..._runs.cancellation import Grace
 from ..._runs.durations import render_durations
 from ..._runs.lease.acquisition import delete_lease
@@ -110,7 +111,7 @@ def _deleted(task: Task, options: ComponentOptions, kinds: RecordKinds, run: str
     result: Result = {
         **ended,
         "changed": any(one.deleted or one.changed for one in outcomes) or deletion.has_forgotten,
-        "components": [outcome.as_result() for outcome in outcomes],
+        "components": to_result(outcomes),
         "migrations": [],
         "warnings": [*([deletion.held] if deletion.held else []), *not_ended, *staying],
         "summary": [

@@ -22,6 +22,7 @@ from ..._objects.apply.change import ObjectChange
 from ..._objects.apply.diff import changed_values
 from ..._objects.inventory.inventory_entry import short_hash
 from ..._release.model import NO_PROFILE, rendering_digest
+from ..._result_codec import to_result
 from ..._runs.records.installation import identity_of
 from ..._runs.records.runs import begin_of
 from ..._text import first_of
@@ -60,7 +61,7 @@ def plan_inputs(plan: Plan, cluster: Cluster, options: Mapping[str, Any]) -> dic
         "options": hashes_of(options),
         "release": _release(plan),
         "component": {
-            one.name: _lasting(one.as_result())
+            one.name: _lasting(to_result(one))
             | {"content": one.digest, "object": {str(c.ref): _change(c, values=True) for c in one.changes}}
             for one in plan.components
         },
@@ -131,7 +132,7 @@ def _hash(value: Any) -> str:
 
 
 def _of_migration(migration: MigrationPlan) -> dict[str, Any]:
-    inputs = _lasting(migration.as_result())
+    inputs = _lasting(to_result(migration))
     if migration.verdict == "not_needed":
         # It writes nothing, and may have counted objects without a problem.
         del inputs["evidence"]

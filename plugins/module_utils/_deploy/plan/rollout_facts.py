@@ -11,6 +11,7 @@ from typing import Any
 
 from ..._cluster.cluster import API_VERSION, Cluster
 from ..._cluster.errors import Forbidden
+from ..._result_codec import to_result
 from ..._runs.cluster_state import LOST
 from ..._runs.open_run import is_open, lost_runs
 from ..._runs.records.approvals import find_approvals
@@ -36,7 +37,7 @@ def rollout_facts(cluster: Cluster, plan: Plan, release_digest: str) -> dict[str
         "run": _last_run(cluster, installation.last_run),
         "now": cluster.server_time(),
         "healthy_since": plan.health.since,
-        "approvals": [one.as_result() for one in approvals],
+        "approvals": to_result(approvals),
         "approvals_problem": problem,
     }
 

@@ -24,6 +24,7 @@ from ..._objects.health.watcher import Watcher
 from ..._objects.inventory.live_objects import read_autoscaled, scope_of
 from ..._objects.ownership.findings import describe_findings
 from ..._release.model import rendering_digest
+from ..._result_codec import to_result
 from ..._runs.cancellation import CancellationCheck, Grace
 from ..._runs.lease.lease_session import run_under_lease
 from ..._runs.lease.own_lease import run_with_own_lease
@@ -218,7 +219,7 @@ class _Deployment:
                     phases=phases,
                 )
             self._outcomes[name] = ended
-            result = ended.as_result()
+            result = to_result(ended)
             entry = {key: result[key] for key in ("state", "error", "phases")}
             update_run_status(self._task.cluster, self._run, {"components": {name: entry}})
 
@@ -268,7 +269,7 @@ class _Deployment:
     def _note(self, outcome: ComponentOutcome) -> None:
         if not self._run:
             return
-        entry = outcome.as_result()
+        entry = to_result(outcome)
         if outcome.watched:
             entry["seen"] = round(seconds_since_start(self._begin), 3)
         status: dict[str, Any] = {"components": {outcome.name: entry}}
@@ -330,7 +331,7 @@ def _deploy_under_lease(
     result: Result = {
         **ended,
         "changed": any(_has_changed(outcome) for outcome in outcomes),
-        "components": [outcome.as_result() for outcome in outcomes],
+        "components": to_result(outcomes),
         "migrations": [dict(migration) for outcome in outcomes for migration in outcome.migrations],
         "durations": _durations(outcomes),
         "warnings": [*ended.get("warnings", ()), *_warnings(outcomes, planned=bool(options.run))],
@@ -363,5 +364,5 @@ def _durations(outcomes: list[ComponentOutcome]) -> list[Mapping[str, Any]]:
     rows: list[Mapping[str, Any]] = []
     for outcome in outcomes:
         rows += [duration_of("migration", one["id"], one) for one in outcome.migrations]
-        rows.append(duration_of("component", outcome.name, outcome.as_result()))
+        rows.append(duration_of("component", outcome.name, to_result(outcome)))
     return rows

@@ -15,6 +15,7 @@ from ..._cluster.cluster import Cluster
 from ..._objects.health.watcher import Watcher
 from ..._objects.inventory.live_objects import scope_of
 from ..._objects.prune.removal import Terms
+from ..._result_codec import to_result
 from ..._runs.cancellation import CancellationCheck, Grace
 from ..._runs.lease.lease_session import run_under_lease
 from ..._runs.lease.own_lease import run_with_own_lease
@@ -56,9 +57,9 @@ def _pruned(task: Task, options: ComponentOptions, record: Mapping[str, Any]) ->
     result: Result = {
         **ended,
         "changed": any(outcome.deleted for outcome in outcomes),
-        "components": [outcome.as_result() for outcome in outcomes],
+        "components": to_result(outcomes),
         "migrations": [],
-        "durations": [duration_of("component", one.name, one.as_result()) for one in outcomes],
+        "durations": [duration_of("component", one.name, to_result(one)) for one in outcomes],
         "warnings": [*ended.get("warnings", ()), *warnings],
     }
     if why_not:
@@ -106,7 +107,7 @@ def _after_pruning(known: Mapping[str, Any], outcome: ComponentOutcome) -> dict[
     """The run's record of a component, with the outcome of its pruning."""
     warnings = [*known.get("warnings", ()), *outcome.warnings]
     return {
-        **outcome.as_result(),
+        **to_result(outcome),
         **known,
         "state": outcome.state,
         "error": outcome.error,

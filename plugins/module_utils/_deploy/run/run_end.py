@@ -17,11 +17,19 @@ from ..._cluster.cluster import Cluster
 from ..._components.component_health import has_health, observed_health, unhealthy_result
 from ..._objects.inventory.inventory import refreshed_inventory
 from ..._objects.inventory.live_objects import read_live, read_metadata
+from ..._runs.cluster_state import changes_in
 from ..._runs.durations import render_durations
-from ..._runs.hop import changes_in, not_deployed_completely
 from ..._runs.interrupted_run import unrecorded_components
 from ..._runs.lease.lease_session import release_lease, run_under_lease
-from ..._runs.outcomes import CANCELLED, END, FAILED, SUCCEEDED, durations_of, phase_entry
+from ..._runs.outcomes import (
+    CANCELLED,
+    END,
+    FAILED,
+    SUCCEEDED,
+    durations_of,
+    not_deployed_completely,
+    phase_entry,
+)
 from ..._runs.recorder import end_record, run_seconds, seconds_since_start
 from ..._runs.records.installation import Installation
 from ..._runs.records.inventories import read_inventories, write_inventory

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 from ..._cluster.cluster import Ref
+from ..._result_codec import INTERNAL, returned_as
 from .journal_entry import JournalEntry
 
 RESTORED = "restored"
@@ -43,10 +43,10 @@ class UndoneObject:
     migrations: tuple[str, ...]
     state: str
     fields: tuple[str, ...] = ()
-    retained: tuple[str, ...] = ()
+    retained: tuple[str, ...] = field(default=(), metadata=returned_as("kept"))
     lost: tuple[str, ...] = ()
     reason: str = ""
-    entries: tuple[JournalEntry, ...] = ()
+    entries: tuple[JournalEntry, ...] = field(default=(), metadata=INTERNAL)
 
     @property
     def is_changed(self) -> bool:
@@ -57,18 +57,6 @@ class UndoneObject:
     def is_complete(self) -> bool:
         """Whether nothing is left of the migrations' writes."""
         return self.state in (RESTORED, RECREATED, DELETED, AS_BEFORE) and not (self.retained or self.reason)
-
-    def as_result(self) -> dict[str, Any]:
-        """The same as a dict, for a task's result and a record: paths, and no values."""
-        return {
-            **self.ref._asdict(),
-            "migrations": list(self.migrations),
-            "state": self.state,
-            "fields": list(self.fields),
-            "kept": list(self.retained),
-            "lost": list(self.lost),
-            "reason": self.reason,
-        }
 
     def __str__(self) -> str:
         retained = ", ".join(self.retained)

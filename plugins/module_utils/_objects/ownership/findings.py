@@ -96,16 +96,6 @@ class Finding:
         sentence = _SENTENCES[self.outcome].format(field=self.field, manager=f"{self.manager}{when}")
         return f"{self.ref}: {one_line(sentence)}"
 
-    def as_result(self) -> dict[str, str]:
-        """The finding in the form of a task's result."""
-        return {
-            **self.ref._asdict(),
-            "field": self.field,
-            "manager": self.manager,
-            "time": self.time,
-            "outcome": self.outcome.value,
-        }
-
 
 def name_of(manager: Mapping[str, Any]) -> str:
     """The reported name of an entry of ``managedFields``: ``kube-controller-manager (scale)``."""

@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -22,6 +22,7 @@ from ..._cluster.own_objects import APPROVALS
 from ..._custom_resources.crd_builder import STRING, STRINGS, object_schema, resource_definition
 from ..._custom_resources.storage_version import with_storage_version
 from ..._errors import LifecycleError
+from ..._result_codec import INTERNAL
 from ..._text import one_line
 from ..._timestamp import parse_time, timestamp
 from .record_schema import STORAGE_VERSION, known_record
@@ -83,7 +84,7 @@ class Approval:
     by: str = ""
     clusters: tuple[str, ...] = ()
     at: str = ""
-    name: str = field(default="", compare=False)
+    name: str = field(default="", compare=False, metadata=INTERNAL)
 
     def __str__(self) -> str:
         person = f"{self.by} ({self.user})" if self.by and self.user else self.by or self.user
@@ -99,12 +100,6 @@ class Approval:
         """Whether it counts at a moment; not if its end can't be read."""
         end = parse_time(self.until)
         return not self.until or (end is not None and now < end)
-
-    def as_result(self) -> dict[str, Any]:
-        """It as part of a task's result."""
-        fields = asdict(self)
-        del fields["name"]
-        return {**fields, "clusters": [*self.clusters]}
 
 
 def approval_from(record: Mapping[str, Any]) -> Approval:

@@ -24,7 +24,7 @@ from ..._errors import LifecycleError
 from ..._objects.inventory.inventory import Inventory, RecordVersion
 from ..._objects.inventory.inventory_entry import short_hash
 from ..._timestamp import timestamp
-from ..hop import deployed_completely, not_deployed_completely
+from ..outcomes import deployed_completely, not_deployed_completely
 from .record_schema import ROLLOUT_SCHEMA, known_record
 from .record_writer import apply_record, patch_record, whole_status
 

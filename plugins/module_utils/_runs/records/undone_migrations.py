@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..._cluster.cluster import Cluster, Object
 from ..._cluster.errors import NotFound
 from ..._migrations.journal.journal_entry import JournalEntry, newest_first
 from ..._migrations.journal.undo_report import FAILED, UndoneObject
+from ..._result_codec import INTERNAL
 from .journal_records import record_undone_entries
 from .runs import update_run_status
 
@@ -46,20 +47,7 @@ class UndoneMigration:
     objects: tuple[UndoneObject, ...] = ()
     own_undo: str = ""
     error: str = ""
-    changed: bool = True
-
-    def as_result(self) -> dict[str, Any]:
-        """The form of a task's result."""
-        return {
-            "id": self.id,
-            "runs": list(self.runs),
-            "state": self.state,
-            "at": self.at,
-            "by": self.by,
-            "objects": [one.as_result() for one in self.objects],
-            "own_undo": self.own_undo,
-            "error": self.error,
-        }
+    changed: bool = field(default=True, metadata=INTERNAL)
 
     def as_record(self) -> dict[str, Any]:
         """The form of a run's record."""
