@@ -41,7 +41,11 @@ Address: TypeAlias = "tuple[str, str, str, str | None]"
 class Ref(NamedTuple):
     """The identity of one object, in any version: group, kind, namespace and name.
 
-    ``group`` is empty for the core group, ``namespace`` for a cluster-scoped object.
+    Attributes:
+        group: The object's API group. Empty for the core group.
+        kind: Its kind.
+        namespace: Its namespace. Empty for cluster-scoped kinds.
+        name: Its name.
     """
 
     group: str

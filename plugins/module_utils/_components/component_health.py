@@ -31,9 +31,9 @@ class HealthProblem:
     """A deployed object that is not healthy.
 
     Attributes:
-        component: whose inventory has it.
-        ref: its reference.
-        reason: a clause that follows its name: ``0 of 1 replicas are available``.
+        component: The component whose inventory has the object.
+        ref: Its kind, namespace and name.
+        reason: Why it is not healthy, such as ``0 of 1 replicas are available``.
     """
 
     component: str

@@ -59,7 +59,8 @@ class Hop:
         seconds: How long its plan and its run took.
         run: The name of its run; empty if none has begun, so that nothing was written.
         planned: What its plan counts; null if it was not planned.
-        written: What its run has written; null if a run has begun and its end is not known.
+        written: What its run has written; null if a run has begun and its end is not known. Then the record
+            of the run has it.
         failures: The reasons for its state, the first one first.
     """
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ...module_utils._result_codec import EMPTY_IF_NONE
+from ...module_utils._result_codec import EMPTY_IF_NONE, one_of
 from ...module_utils._runs.outcomes import NOT_STARTED
 
 DONE, OPEN, WAITING, STOPPED, EMPTY = "done", "open", "waiting", "stopped", "empty"
@@ -149,19 +149,20 @@ class RolloutCluster:
     """One cluster of a rollout.
 
     Attributes:
-        name: of its host.
-        previous, version: the release that it has, and the release to deploy; empty if unknown.
-        state: one of :data:`~.cluster_state.STATES`. ``unchanged``: it has the release.
-        health: ``healthy``, ``unhealthy`` or ``unknown``.
-        done_since: from when its soak counts, by its own clock (RFC 3339); empty if it is not done.
-        reason: why it is not done, or what it waits for; empty for nothing.
+        name: The host.
+        previous: The release that the cluster has. Empty if unknown.
+        version: The release to deploy. Empty if unknown.
+        state: The state of the cluster, as in the result of the role. ``unchanged`` has the release.
+        health: Whether the objects of the release are healthy.
+        done_since: From when its soak counts, by its own clock. Empty if it does not have the release.
+        reason: Why it is not done, or what it waits for. Otherwise empty.
     """
 
     name: str
     previous: str = ""
     version: str = ""
     state: str = NOT_STARTED
-    health: str = UNKNOWN_HEALTH
+    health: str = field(default=UNKNOWN_HEALTH, metadata=one_of((HEALTHY, UNHEALTHY, UNKNOWN_HEALTH)))
     done_since: str = ""
     reason: str = ""
 
@@ -171,19 +172,18 @@ class RolloutRing:
     """One ring of a rollout.
 
     Attributes:
-        name: of the group.
-        state: ``done``; ``open``: its clusters may be deployed, or are being deployed or soaking;
-            ``waiting``: its gate is closed; ``stopped``: a person has to act; ``empty``: the group has no
-            hosts.
-        reasons: why it is not done.
-        opens_at: when its gate opens, if only time is lacking.
-        soak: seconds.
-        needs_approval: whether only an approval is lacking, or an approval and a time or the check.
-        clusters: in the order of the inventory.
+        name: The group of the inventory.
+        state: An open ring may be deployed, or is being deployed or soaking. The gate of one that waits is
+            closed. In one that has stopped, a person has to act. An empty one has no hosts.
+        reasons: Why it is not done.
+        opens_at: When it may start, if only time is lacking. Otherwise empty.
+        soak: Seconds.
+        needs_approval: Whether only an approval is lacking, or an approval and a time or the check.
+        clusters: Its clusters, in the order of the inventory.
     """
 
     name: str
-    state: str
+    state: str = field(metadata=one_of((DONE, OPEN, WAITING, STOPPED, EMPTY)))
     reasons: tuple[str, ...] = ()
     opens_at: datetime | None = field(default=None, metadata=EMPTY_IF_NONE)
     soak: float = 0.0
@@ -196,11 +196,12 @@ class Rollout:
     """What is decided about all rings.
 
     Attributes:
-        version, release_digest: of the release; empty if unknown.
-        rings: in their order.
-        deploy: the hosts to deploy to now, in this order.
-        next_at: when a decision may differ only because of the time; None if time changes nothing.
-        failed: whether a person has to act: exit code 2.
+        version: The release to deploy.
+        release_digest: The digest of the release. Empty if no plan knows it.
+        rings: The rings, in their order.
+        deploy: The hosts to deploy to now, in this order.
+        next_at: When the next call may do more, if only time is lacking. Otherwise empty.
+        failed: Whether a person has to act, so that the playbook ends with exit code 2.
     """
 
     version: str = ""

@@ -27,15 +27,15 @@ class UndoneObject:
 
     Attributes:
         ref: its reference.
-        migrations: ids of the migrations that wrote it.
-        state: ``restored``, ``recreated`` or ``deleted``, which are changes; ``as_before`` if there was
-            nothing to do; ``changed_since`` if others have changed all of it since; ``irreversible`` if the
-            migration says so; ``refused`` if the API server says so; ``failed`` if it could not be tried
+        migrations: The migrations that had written it.
+        state: ``restored``, ``recreated`` or ``deleted``. ``as_before`` if there was nothing to do.
+            ``changed_since`` if others have changed all of it. ``irreversible`` if the migration declares
+            that. ``refused`` if the API server refuses it. ``failed`` if it could not be tried
             completely, so that it may be tried again.
-        fields: paths of the restored fields.
-        retained: paths of fields that were changed since the migration, and stay unchanged.
-        lost: the parts that a recreated object does not get back, as texts.
-        reason: why something of it is not as before, or empty.
+        fields: Paths of the restored fields.
+        retained: Paths of the fields that changed since then, and stay.
+        lost: What a recreated object does not get back.
+        reason: Why a part of it is not as before, or empty.
         entries: entries that are undone.
     """
 

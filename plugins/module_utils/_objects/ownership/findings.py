@@ -71,10 +71,12 @@ class Finding:
 
     Attributes:
         ref: the object.
-        field: in the form of the server's messages, without the leading dot; empty for the whole object.
-        manager: the field manager, with its subresource in brackets; empty if unknown.
-        time: when that manager last wrote the object; RFC 3339, or empty.
-        outcome: the outcome of the change.
+        field: The field, in the form of the server's messages. Empty for the whole object.
+        manager: The field manager, with its subresource in brackets. Empty if not recorded.
+        time: When that manager last wrote the object. Empty if not recorded.
+        outcome: ``restored`` if people have changed it, ``ceded`` if another manager owns it, ``kept``
+            if others have added it, ``removed`` if it is removed, ``adopted`` if others have created the
+            object.
     """
 
     ref: Ref

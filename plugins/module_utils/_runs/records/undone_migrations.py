@@ -29,13 +29,14 @@ class UndoneMigration:
     """The outcome of undoing one migration.
 
     Attributes:
-        id: of the migration.
-        runs: those in which it wrote what is undone now, or else the newest.
-        state: ``undone``, ``partly`` if something stays, or ``failed`` if it can be tried again.
-        at, by: when and by whom.
-        objects: what it had written and was not undone before.
-        own_undo: the outcome of its own ``undo``; ``done``, ``failed``, ..., or empty if it has none.
-        error: why that failed, or empty.
+        id: The migration's id.
+        runs: The runs in which it wrote this, or else the newest.
+        state: ``undone``, ``partly`` if a part of it stays, or ``failed`` if it may be tried again.
+        at: When it was undone.
+        by: By whom.
+        objects: The objects that it wrote and that were not undone before.
+        own_undo: The state of its own method for that, as of a migration. Empty if it has none.
+        error: Why that failed, or empty.
         changed: whether anything was written now.
     """
 
