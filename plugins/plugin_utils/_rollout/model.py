@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import Enum
 
-from ...module_utils._result_codec import EMPTY_IF_NONE, one_of
+from ...module_utils._result_codec import EMPTY_IF_NONE, INTERNAL, one_of
 from ...module_utils._runs.outcomes import NOT_STARTED
 
 DONE, OPEN, WAITING, STOPPED, EMPTY = "done", "open", "waiting", "stopped", "empty"
@@ -136,6 +137,29 @@ class ClusterFacts:
         return UNHEALTHY if self.unhealthy else HEALTHY
 
 
+NO_FACTS = ClusterFacts("", NOT_STARTED)
+
+
+class Standing(Enum):
+    """What a cluster means for its ring."""
+
+    DONE = "done"
+    SOAKING = "soaking"
+    UNCERTAIN = "uncertain"
+    """It has the release, but its health or its times are unknown."""
+    UNHEALTHY = "unhealthy"
+    """It has the release, and is not healthy."""
+    RUNNING = "running"
+    FAILED = "failed"
+    """A run of the release has failed on it."""
+    REFUSED = "refused"
+    """There is no plan for it."""
+    OUT = "out"
+    PENDING = "pending"
+    UNPLANNED = "unplanned"
+    """It is outside of ``--limit``, and nothing is known of it."""
+
+
 @dataclass(frozen=True)
 class CheckVerdict:
     """What the user's check says of a ring: ``go``, ``wait`` or ``failed``, and its first line."""
@@ -146,7 +170,7 @@ class CheckVerdict:
 
 @dataclass(frozen=True)
 class RolloutCluster:
-    """One cluster of a rollout.
+    """One cluster of a rollout: what it means for its ring, and what is shown of that.
 
     Attributes:
         name: The host.
@@ -156,6 +180,11 @@ class RolloutCluster:
         health: Whether the objects of the release are healthy.
         done_since: From when its soak counts, by its own clock. Empty if it does not have the release.
         reason: Why it is not done, or what it waits for. Otherwise empty.
+        facts: from which this follows.
+        standing: what it means for its ring.
+        has_begun: whether it has the release, or a run of it is recorded, in its ring or by hand.
+        is_deployable: whether a run may begin, as far as this cluster is concerned.
+        soaked_at: when its soak is over, by the controller's clock; None if it is over, or does not count.
     """
 
     name: str
@@ -165,6 +194,11 @@ class RolloutCluster:
     health: str = field(default=UNKNOWN_HEALTH, metadata=one_of((HEALTHY, UNHEALTHY, UNKNOWN_HEALTH)))
     done_since: str = ""
     reason: str = ""
+    facts: ClusterFacts = field(default=NO_FACTS, compare=False, metadata=INTERNAL)
+    standing: Standing = field(default=Standing.UNPLANNED, compare=False, metadata=INTERNAL)
+    has_begun: bool = field(default=False, compare=False, metadata=INTERNAL)
+    is_deployable: bool = field(default=False, compare=False, metadata=INTERNAL)
+    soaked_at: datetime | None = field(default=None, compare=False, metadata=INTERNAL)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.cluster_standing import Standing, assess
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.model import ClusterFacts, RunFacts
+from ansible_collections.kyma.lifecycle.plugins.module_utils._timestamp import timestamp
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.cluster_standing import assess
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.model import (
+    ClusterFacts,
+    RunFacts,
+    Standing,
+)
 
 from tests.support.rollout_facts import (
     DIGEST,
@@ -96,4 +101,4 @@ def test_a_run_without_a_digest_is_none_of_an_unknown_release() -> None:
 @pytest.mark.parametrize(("soak", "standing"), [(0, Standing.DONE), (1, Standing.SOAKING)])
 def test_without_a_soak_a_cluster_is_done_at_once(soak: int, standing: Standing) -> None:
     assert assess(done("c1", 0), DIGEST, soak, NOW).standing is standing
-    assert assess(done("c1", 0), DIGEST, soak, NOW).done_since == NOW
+    assert assess(done("c1", 0), DIGEST, soak, NOW).done_since == timestamp(NOW)
