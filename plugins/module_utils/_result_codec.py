@@ -79,8 +79,8 @@ def from_result(model: Callable[..., Model], result: object) -> Model:
     """The dataclass that a task has returned.
 
     Args:
-        model: its class. Its attributes are texts, numbers, flags, times, mappings, dataclasses, tuples of
-            these, or ``None`` instead of one.
+        model: its class. Its attributes are texts, numbers, flags, times, enumerations, mappings,
+            dataclasses, tuples of these, or ``None`` instead of one; or a reference without a name.
         result: of the task, or a part of it.
     """
     given = mapping_of(result)
@@ -89,8 +89,10 @@ def from_result(model: Callable[..., Model], result: object) -> Model:
         value = _read(type_, given.get(one.metadata.get("name", one.name)))
         if value is not None:
             values[one.name] = value
+        elif hasattr(type_, "_fields"):
+            values[one.name] = type_(*(str(given.get(part) or "") for part in type_._fields))
         elif one.default is MISSING and one.default_factory is MISSING:
-            values[one.name] = type_()
+            values[one.name] = next(iter(type_)) if issubclass(type_, StrEnum) else type_()
     return model(**values)
 
 
@@ -106,6 +108,8 @@ def _read(type_: type[Any], value: object) -> Any:
         return deep_copy(dict(value)) if isinstance(value, Mapping) else None
     if is_dataclass(type_):
         return from_result(type_, value) if isinstance(value, Mapping) else None
+    if issubclass(type_, StrEnum):
+        return next((word for word in type_ if word == value), None)
     if type_ is datetime:
         return parse_time(value)
     if isinstance(value, bool) != (type_ is bool):

@@ -76,7 +76,7 @@ def _report(runs: Sequence[_ErrandRun]) -> RunReport:
                 one.name,
                 one.state,
                 one.seconds,
-                (one.start - begin).total_seconds() if one.start and begin else None,
+                start=(one.start - begin).total_seconds() if one.start and begin else None,
             )
             for one in runs
         ),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 
-from ...module_utils._result_codec import EMPTY_IF_NONE, INTERNAL, one_of
+from ...module_utils._result_codec import EMPTY_IF_NONE, INTERNAL, one_of, returned_as
 from ...module_utils._runs.outcomes import NOT_STARTED
 
 DONE, OPEN, WAITING, STOPPED, EMPTY = "done", "open", "waiting", "stopped", "empty"
@@ -124,7 +124,7 @@ class ClusterFacts:
     healthy_since: datetime | None = None
     unhealthy: tuple[str, ...] | None = None
     run: RunFacts = RunFacts()
-    gated_run: GatedRun = GatedRun()
+    gated_run: GatedRun = field(default=GatedRun(), metadata=returned_as("begun"))
     has_begun: bool = False
     approvals: tuple[ApprovalFacts, ...] = ()
     approvals_problem: str = ""

@@ -98,6 +98,18 @@ def test_a_value_that_does_not_fit_counts_as_empty(result: Any) -> None:
     assert from_result(Table, result) == Table("")
 
 
+@dataclass(frozen=True)
+class Finding:
+    ref: Reference
+    colour: Colour
+
+
+def test_a_reference_and_a_word_are_read_from_their_fields() -> None:
+    finding = Finding(Reference("Deployment", "loki"), Colour.BLUE)
+    assert from_result(Finding, to_result(finding)) == finding
+    assert from_result(Finding, {"colour": "green"}) == Finding(Reference("", ""), Colour.RED)
+
+
 def test_a_class_may_say_itself_what_a_result_has_of_it() -> None:
     class Own:
         def as_result(self) -> str:

@@ -9,10 +9,10 @@ from xml.etree.ElementTree import Element, fromstring
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import STATES, ClusterState
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import ComponentOutcome
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.junit import render_junit
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.model import (
     ClusterReport,
-    ComponentReport,
     RolloutReport,
     RunReport,
 )
@@ -20,9 +20,9 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.model impor
 from tests.support.rollout_samples import OPEN_ROLLOUT
 
 COMPONENTS = (
-    ComponentReport("logging", state="failed", error="it crashed\nin a loop", seconds=3.0),
-    ComponentReport("tracing", state="not started", error="logging failed"),
-    ComponentReport("keda", state="succeeded", kind="module", seconds=1.5),
+    ComponentOutcome("logging", state="failed", error="it crashed\nin a loop", seconds=3.0),
+    ComponentOutcome("tracing", state="not started", error="logging failed"),
+    ComponentOutcome("keda", state="succeeded", owner_kind="module", seconds=1.5),
 )
 RUN = RunReport(name="run-1", state="failed", started_at="2026-11-21T13:18:54Z", components=COMPONENTS)
 EU = ClusterReport(ClusterState("eu", "2.9", "2.10", "failed", 12.34, ("it crashed",)), runs=(RUN,))
@@ -82,7 +82,7 @@ def test_the_sums_of_all_suites_are_those_of_their_cases() -> None:
 
 
 def test_the_last_result_of_a_component_counts() -> None:
-    again = RunReport(components=(ComponentReport("logging", state="succeeded"),))
+    again = RunReport(components=(ComponentOutcome("logging", state="succeeded"),))
     (suite,) = suites(ClusterReport(ClusterState("eu", state="succeeded"), runs=(RUN, again)))
     assert ("component logging", None) in results(suite)
 

@@ -38,12 +38,12 @@ PARTS = {"wait": 5.0, "post": 1.0, "apply": 3.0, "pre": 1.0}
 RUN = RunReport(
     seconds=20.0,
     work=(
-        Work("phase", "global post", "succeeded", 1.0, 19.0),
-        Work("component", "logging", "succeeded", 10.0, 5.0, parts=PARTS),
-        Work("migration", "logging/grow", "done", 1.0, 5.0, component="logging"),
-        Work("migration", "logging/idle", "not needed", 0.1, 5.0, component="logging"),
-        Work("phase", "global pre", "succeeded", 5.0, 0.0),
-        Work("component", "broken", "failed", 0.0, 8.0),
+        Work("phase", "global post", "succeeded", 1.0, start=19.0),
+        Work("component", "logging", "succeeded", 10.0, start=5.0, parts=PARTS),
+        Work("migration", "logging/grow", "done", 1.0, start=5.0, component="logging"),
+        Work("migration", "logging/idle", "not needed", 0.1, start=5.0, component="logging"),
+        Work("phase", "global pre", "succeeded", 5.0, start=0.0),
+        Work("component", "broken", "failed", 0.0, start=8.0),
     ),
 )
 
@@ -73,7 +73,7 @@ def test_bars_are_in_proportion_and_parts_follow_each_other() -> None:
 
 
 def test_parts_never_leave_the_bar_of_their_component() -> None:
-    long = Work("component", "logging", "succeeded", 4.0, 0.0, parts=PARTS)
+    long = Work("component", "logging", "succeeded", 4.0, start=0.0, parts=PARTS)
     (lane,) = run_timeline(RunReport(seconds=4.0, work=(long,))).lanes
     whole, *parts = lane.bars
     assert sum(one.width for one in parts) == pytest.approx(whole.width)
@@ -126,7 +126,7 @@ def test_a_phase_of_several_tasks_does_not_overlap_the_phases_between_them() -> 
 
 def test_definitions_are_narrowed_at_the_end_of_a_component_not_when_it_was_healthy() -> None:
     parts = {"apply": 3.0, "wait": 5.0, "narrow": 1.0}
-    work = Work("component", "logging", "succeeded", 9.0, 0.0, 20.0, parts=parts)
+    work = Work("component", "logging", "succeeded", 9.0, start=0.0, finish=20.0, parts=parts)
     (lane,) = run_timeline(RunReport(seconds=20.0, work=(work,))).lanes
     assert [(one.style, one.x, one.width) for one in lane.bars] == [
         ("kind-component", 0.0, 40.0),
@@ -140,7 +140,7 @@ def test_definitions_are_narrowed_at_the_end_of_a_component_not_when_it_was_heal
 def test_the_part_in_which_a_component_failed_has_the_colour_of_the_failure() -> None:
     parts = {"pre": 0.0, "apply": 3.0, "wait": 5.0, "post": 0.0}
     for state, colour in (("failed", "tone-bad"), ("cancelled", "tone-warning"), ("running", "tone-busy")):
-        work = Work("component", "logging", state, 8.0, 0.0, parts=parts)
+        work = Work("component", "logging", state, 8.0, start=0.0, parts=parts)
         (lane,) = run_timeline(RunReport(seconds=8.0, work=(work,))).lanes
         assert [one.style for one in lane.bars] == [colour, "part-apply"]
 
@@ -186,7 +186,7 @@ def test_no_bar_leaves_the_axis() -> None:
 
 
 def test_a_run_that_took_no_time_has_a_timeline() -> None:
-    empty = RunReport(work=(Work("phase", "global pre", "succeeded", 0.0, 0.0),))
+    empty = RunReport(work=(Work("phase", "global pre", "succeeded", 0.0, start=0.0),))
     (lane,) = run_timeline(empty).lanes
     assert [(one.x, one.width) for one in lane.bars] == [(0.0, 0.0)]
     assert run_timeline(RunReport()).lanes == ()
