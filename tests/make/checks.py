@@ -42,6 +42,7 @@ def fix() -> Outcome:
         (MAIN.python, "-m", "tests.make.migrations_page"),
         (MAIN.python, "-m", "tests.make.results"),
         (MAIN.python, "-m", "tests.make.role_variables"),
+        (MAIN.python, "-m", "tests.make.shipped_definitions"),
         (MAIN.python, "-m", "tests.pictures.rooms"),
         (MAIN.python, "-m", "tests.pictures.cast_svg"),
     )

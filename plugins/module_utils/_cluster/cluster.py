@@ -12,8 +12,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
+from .._field_notes import FieldNote
 from .._text import LONGEST_LINE, one_line
 from .._timestamp import timestamp
 
@@ -48,10 +49,10 @@ class Ref(NamedTuple):
         name: Its name.
     """
 
-    group: str
-    kind: str
-    namespace: str
-    name: str
+    group: Annotated[str, FieldNote(read=group_of, derived_from="apiVersion")]
+    kind: Annotated[str, "The kind of the object."]
+    namespace: Annotated[str, FieldNote("The namespace of the object.", is_optional=True)]
+    name: Annotated[str, "The name of the object."]
 
     def __str__(self) -> str:
         place = f"{self.namespace}/{self.name}" if self.namespace else self.name

@@ -32,6 +32,7 @@ def resource_definition(
     has_status: bool = False,
     description: str = "",
     required: Sequence[str] = (),
+    validations: Sequence[dict[str, Any]] = (),
 ) -> Object:
     """The CustomResourceDefinition of a kind of ours.
 
@@ -44,10 +45,13 @@ def resource_definition(
         has_status: whether the status is a subresource, so that a write of it does not count as a change.
         description: of the kind, for ``kubectl explain``.
         required: those of ``spec`` and ``status`` that an object must have.
+        validations: rules for the whole object.
     """
     whole = object_schema(required, **schema)
     if description:
         whole["description"] = description
+    if validations:
+        whole["x-kubernetes-validations"] = [*validations]
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",

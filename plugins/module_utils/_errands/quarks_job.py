@@ -108,7 +108,10 @@ def _output(output: Mapping[str, Any], ignored: list[str]) -> Object:
         for file, entry in mapping_of(files).items():
             if isinstance(entry, Mapping):
                 path = f"spec.output.outputMap.{container}[{file}]"
-                fields["outputMap"][container][file] = _known(path, entry, _FILE, ignored)
+                known = _known(path, entry, _FILE, ignored)
+                if (method := known.pop("persistencemethod", None)) is not None:
+                    known.setdefault("persistenceMethod", method)
+                fields["outputMap"][container][file] = known
     return fields
 
 

@@ -119,7 +119,7 @@ def _settled(
     inventories: Mapping[str, Inventory], records: Mapping[str, ModuleRecord]
 ) -> dict[str, Inventory]:
     """The inventories of modules whose record says their version: no deployment of theirs was cut off."""
-    known = (name for name, one in records.items() if one.installed_version and not one.deploying_version)
+    known = (name for name, one in records.items() if one.installed_version and not one.deploying.version)
     return {name: inventories[name] for name in known if name in inventories}
 
 

@@ -16,7 +16,7 @@ from .._errors import LifecycleError
 from .._objects.apply.diff import diff_of
 from .._runs.records.cluster_hold import Hold, new_hold
 from .._runs.records.definitions import install_definitions
-from .._runs.records.hold_records import HOLD_KIND, HOLD_NAME, hold_record, read_hold, write_hold
+from .._runs.records.hold_records import HOLD, HOLD_KIND, HOLD_NAME, read_hold, write_hold
 from .._runs.records.installation import Installation
 from .._runs.records.record_writer import current_user
 from .shared.record_kinds import RECORD_KINDS
@@ -71,7 +71,7 @@ def _record(held: Hold | None) -> Object:
     """The record of a hold without empty fields; one without a spec if the cluster is not held."""
     if held is None:
         return {"apiVersion": API_VERSION, "kind": HOLD_KIND, "metadata": {"name": HOLD_NAME}}
-    record = hold_record(held)
+    record = HOLD.object_of(held, is_compact=False)
     return {**record, "spec": {key: value for key, value in record["spec"].items() if value}}
 
 

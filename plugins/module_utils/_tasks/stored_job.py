@@ -18,7 +18,6 @@ from .._errors import LifecycleError
 from .._job_models.core_job import JobKey, JobType
 from .._job_models.runtime.runtime_objects import KINDS_OF
 from .._job_models.storage.definition import DEFINITION_KINDS
-from .._job_models.storage.storage_definition import manager_rights
 from .._objects.access.review import MissingRights
 from .._objects.access.rights import Right
 from .._objects.apply.diff import diff_of
@@ -31,6 +30,7 @@ from .._store.job_state import PODS_REFUSED
 from .._store.pod_refusals import PodRefusal, await_pods
 from .._store.restrictions import restriction_warnings
 from .._store.snapshot import RuntimeJob, StoreSnapshot
+from .._store.store_kinds import manager_rights
 from .._store.unknown_jobs import unknown_jobs
 from .._text import one_line
 from .shared.job_store_access import RightsGuard, cluster_to_write, counter_rows, read_jobs, write_metrics

@@ -8,11 +8,11 @@ from __future__ import annotations
 from .._carrier.task import Result, Task, TaskDefinition
 from .._cluster.fence import FencedCluster
 from .._job_models.storage.definition import DEFINITION_KINDS
-from .._job_models.storage.storage_definition import manager_rights
 from .._objects.apply.diff import diff_of
 from .._progress import Step
 from .._store.counters import COUNTER_KIND
 from .._store.job_import import import_jobs
+from .._store.store_kinds import manager_rights
 from .shared.job_store_access import RightsGuard, cluster_to_write, counter_rows, read_jobs, write_metrics
 
 

@@ -11,12 +11,12 @@ from typing import Any
 
 from .._carrier.task import Result, Task, TaskDefinition
 from .._job_models.core_job import JobKey, JobType
-from .._job_models.storage.storage_definition import VIEWER_ROLE
 from .._result_codec import to_result
 from .._store.job_list import ListedJob, dump, job_report, listed_jobs
 from .._store.pod_refusals import pod_refusals
 from .._store.scheduled_runs import ScheduledRuns, scheduled_runs
 from .._store.snapshot import StoreSnapshot
+from .._store.store_kinds import VIEWER_ROLE
 from .._store.unknown_jobs import hidden_jobs
 from .shared.job_store_access import counter_rows, read_jobs
 

@@ -13,7 +13,6 @@ import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import GROUP
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import Hold
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold_records import (
-    HOLD_DEFINITION,
     read_hold,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
@@ -114,8 +113,6 @@ def test_the_shipped_role_of_holders_reaches_no_other_record(own_cluster: OwnClu
 
     verbs = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")
     assert {verb for verb in verbs if may(verb, "kymaholds")} == {*verbs} - {"update", "deletecollection"}
-    others = [
-        one["spec"]["names"]["plural"] for one in RECORD_KINDS.definitions if one is not HOLD_DEFINITION
-    ]
+    others = [one["spec"]["names"]["plural"] for one in RECORD_KINDS.definitions if one is not HOLD]
     others += [f"{plural}/status" for plural in others]
     assert [(verb, other) for verb in verbs for other in others if may(verb, other)] == []

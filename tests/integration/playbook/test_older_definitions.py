@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Untypeable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    INSTALLATION_DEFINITION,
+    INSTALLATION,
     read_installation,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import create_run
@@ -94,7 +94,7 @@ def test_a_rollout_adopts_a_cluster_that_an_older_version_of_this_collection_has
     own_cluster.api.patch(
         API_VERSION, "KymaInstallation", "kyma", None, {"status": unset}, subresource="status"
     )
-    older = copy.deepcopy(INSTALLATION_DEFINITION)
+    older = copy.deepcopy(INSTALLATION.definition)
     status = older["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["status"]["properties"]
     del status["releaseDigest"], status["releaseSince"]
     own_cluster.api.apply(older, force=True)

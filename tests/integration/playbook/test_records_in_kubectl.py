@@ -15,13 +15,13 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
-    DEFINITION as ERRAND_DEFINITION,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
-    DEFINITIONS as JOB_DEFINITIONS,
+    ERRAND_RESOURCE,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import cancellation_in
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import create_run, read_run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.store_kinds import (
+    STORE_KINDS,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 
 from tests.cluster.paths import BIN
@@ -38,8 +38,16 @@ WIDTH_BEFORE_MESSAGE = 120
 """Of kinds whose last column is their message."""
 LONG = "It waits for a Deployment whose image can't be pulled. " * 10
 TIME = "2026-11-21T13:18:54Z"
-READY = [{"type": "Ready", "status": "Unknown"}]
-RAN = {"number": 12, "outcome": {"reason": "BackoffLimitExceeded", "finished": TIME}}
+READY = [{"type": "Ready", "status": "Unknown", "reason": "Running", "lastTransitionTime": TIME}]
+RAN = {
+    "number": 12,
+    "reason": "Once",
+    "generation": 1,
+    "templateDigest": "0",
+    "job": "rotate-12",
+    "noted": TIME,
+    "outcome": {"succeeded": False, "reason": "BackoffLimitExceeded", "finished": TIME},
+}
 SAMPLES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "kyin": (
         "kyma",
@@ -49,7 +57,9 @@ SAMPLES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
             "target": "2.11.0",
             "profile": "production",
             "lastRun": "20261121-131854-a1b2c3",
-            "conditions": [{"type": "Deployed", "status": "False"}],
+            "conditions": [
+                {"type": "Deployed", "status": "False", "reason": "Incomplete", "lastTransitionTime": TIME}
+            ],
         },
     ),
     "kyrun": (
@@ -121,7 +131,7 @@ SAMPLES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         {"reason": "Running", "conditions": READY},
     ),
     "kyjc": ("jobs", {"onlyInKubernetes": 12, "onlyInStorage": 3}, {}),
-    "kyjs": ("jobs", {"sourceOfTruth": "kubernetes", "unknownJobs": "ignore"}, {}),
+    "kyjs": ("job-store", {"sourceOfTruth": "kubernetes", "unknownJobs": "ignore"}, {}),
 }
 """Records with long usual values, by the short name of their kind: name, spec, status."""
 
@@ -171,7 +181,7 @@ def test_a_run_is_awaited_by_its_condition(
 
 
 def test_each_kind_fits_a_terminal_but_for_a_message_at_the_end_of_a_line(own_cluster: OwnCluster) -> None:
-    definitions = (*RECORD_KINDS.definitions, ERRAND_DEFINITION, *JOB_DEFINITIONS)
+    definitions = (*RECORD_KINDS.definitions, ERRAND_RESOURCE.definition, *STORE_KINDS.definitions)
     by_short_name = {one["spec"]["names"]["shortNames"][0]: one for one in definitions}
     assert {*by_short_name} == {*SAMPLES}
     for short, definition in by_short_name.items():

@@ -22,7 +22,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_writer import VersionContent
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.approvals import (
-    APPROVAL_DEFINITION,
+    APPROVAL,
     Approval,
     record_of,
 )
@@ -245,7 +245,7 @@ def test_versions_of_a_secret(world: World, elsewhere: bool) -> None:
 
 
 def test_approvals(world: World) -> None:
-    world.cluster.api.apply(APPROVAL_DEFINITION)
+    world.cluster.api.apply(APPROVAL.definition)
     eventually(lambda: world.cluster.api.resource(API_VERSION, "KymaApproval") is not None)
     approvals = [Approval("rest", f"{number:064}", reason="fine", user="alice") for number in range(MANY)]
     world.create(*map(record_of, approvals))

@@ -13,7 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
     DEFINITION as ERRAND_DEFINITION,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUN_DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUN
 
 from tests.support.kubectl import kubectl
 from tests.support.own_cluster import OwnCluster
@@ -35,7 +35,7 @@ TASKS = (
 @pytest.fixture(scope="module", autouse=True)
 def older(own_cluster: OwnCluster) -> None:
     """Definitions as they were before the first release: of an errand, and of a run by its former name."""
-    run = copy.deepcopy(RUN_DEFINITION)
+    run = copy.deepcopy(RUN.definition)
     run["metadata"]["name"] = NAMES[1]
     run["spec"]["names"] = {"kind": "Run", "plural": "runs", "singular": "run", "listKind": "RunList"}
     for definition in (copy.deepcopy(ERRAND_DEFINITION), run):

@@ -42,17 +42,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
     CURRENT_VERSION,
     DEFINITION_KINDS,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
-    DEFINITIONS,
-    ROLES,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store import pod_refusals
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.changes.change_report import Action
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.counters import store_metrics
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.job_state import JobState
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.store_kinds import (
+    ROLES,
+    STORE_KINDS,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import (
+    JOB_STORE,
     StoreSwitches,
-    switches_from,
     write_switches,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
@@ -138,7 +138,9 @@ def call(cluster: MemoryCluster, task: str, /, *, check: bool = False, **options
 
 
 def test_the_types_are_those_of_the_definitions() -> None:
-    names = {one["spec"]["names"]["kind"]: one["spec"]["names"]["shortNames"][0] for one in DEFINITIONS}
+    names = {
+        one["spec"]["names"]["kind"]: one["spec"]["names"]["shortNames"][0] for one in STORE_KINDS.definitions
+    }
     kinds = {str(type_): kind for type_, (_version, kind) in DEFINITION_KINDS.items()}
     assert [row[:3] for row in rows("type")[:3]] == [
         [type_, kind, names[kind]] for type_, kind in kinds.items()
@@ -171,7 +173,7 @@ def test_the_tables_have_all_states_actions_roles_and_counters() -> None:
 
 
 def test_the_kinds_variables_and_playbooks_of_the_guide_exist() -> None:
-    plurals = {one["spec"]["names"]["plural"] for one in DEFINITIONS}
+    plurals = {one.plural for one in STORE_KINDS.kinds}
     assert set(re.findall(r"\b(?:[a-z]+jobs|jobstores|jobcounters)\b", GUIDE)) == plurals
     assert STORAGE_VERSION_LABEL in GUIDE
     assert "There are four." in GUIDE
@@ -239,7 +241,7 @@ def cluster() -> MemoryCluster:
 
 def set_stage(cluster: MemoryCluster, stage: str) -> StoreSwitches:
     [(source, unknown)] = [(row[1], row[2]) for row in rows("stage") if row[0] == stage]
-    switches = switches_from({"spec": {"sourceOfTruth": source, "unknownJobs": unknown}})
+    switches = JOB_STORE.read({"spec": {"sourceOfTruth": source, "unknownJobs": unknown}})
     assert (switches.source_of_truth, switches.unknown_jobs) == (source, unknown)
     write_switches(cluster, switches)
     return switches

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import ERRAND_KINDS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.store_kinds import (
     STORE_KINDS,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS

@@ -20,7 +20,7 @@ from ..._objects.access.rights import Right, is_escalation, refused_right, write
 from ..._runs.lease.lease_rights import lease_rights
 from ..._runs.open_run import lost_runs, open_run_note
 from ..._runs.records.cluster_hold import hold_problem
-from ..._runs.records.definitions import RecordKinds
+from ..._runs.records.definitions import RecordKinds, are_installed
 from ..._runs.records.record_rights import records_rights
 from .component_preflight import (
     IntendedChanges,
@@ -76,7 +76,8 @@ def run_preflight(
     refused |= {right for text in observed.refused if (right := refused_right(text)) is not None}
     remaining = [blocker for blocker, right in refusals if right is None]
     remaining += [Blocker("", text) for text in observed.refused if refused_right(text) is None]
-    needed = records_rights(kinds) | needed_rights(intended)
+    installed = are_installed(cluster, observed.installation, kinds)
+    needed = records_rights(kinds, are_installed=installed) | needed_rights(intended)
     missing, grants = _rights(cluster, intended, needed | lease_rights(), refused, remaining)
     remaining = [blocker for blocker in remaining if not (grants and is_escalation(blocker.message))]
     notes = (

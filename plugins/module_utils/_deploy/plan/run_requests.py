@@ -10,7 +10,7 @@ from dataclasses import replace
 from ..._cluster.admission.matching import AdmissionRequest
 from ..._cluster.cluster import FIELD_MANAGER, GROUP, MANAGED_BY
 from ..._runs.lease.lease import LEASE_API_VERSION, LEASE_NAME, LEASE_OBJECT_KIND, LIFECYCLE_NAMESPACE
-from ..._runs.records.definitions import RecordKinds, with_status
+from ..._runs.records.definitions import RecordKinds
 from ..._runs.records.journal_records import JOURNAL_ENTRY_KIND, RUN_LABEL
 from ..._runs.records.record_schema import OWNER_LABEL
 
@@ -39,15 +39,15 @@ def requests_of_runs(kinds: RecordKinds) -> tuple[AdmissionRequest, ...]:
             RECORDS,
             operation,
             GROUP,
-            spec["names"]["plural"],
-            kind := spec["names"]["kind"],
-            tuple(version["name"] for version in spec["versions"]),
-            labels={_LABELS[kind]: None} if kind in _LABELS else {},
+            one.plural,
+            one.kind,
+            (one.address[0].rpartition("/")[2],),
+            labels={_LABELS[one.kind]: None} if one.kind in _LABELS else {},
         )
-        for spec in (definition["spec"] for definition in kinds.written)
+        for one in kinds.written
         for operation in _WRITES
     ]
-    statuses = {one["spec"]["names"]["plural"] for one in with_status(kinds.written)}
+    statuses = {one.plural for one in kinds.written if one.has_status}
     records += [
         replace(one, resource=f"{one.resource}/status")
         for one in records

@@ -15,7 +15,7 @@ from ..._dry_run.crd_schema import Misfit, ViolationType, misfits
 from ..._jobs.secret_validation import is_object_name
 from ..._loose_json import mapping_of, text_of
 from ..._text import one_line, suggestion
-from ..errand_definition import DEFINITION
+from ..errand_definition import ERRAND_RESOURCE
 from ..errand_model import KIND, Errand, ErrandKey, Strategy, errand_from
 from ..errand_validation import problems_of
 from ..quarks_job import (
@@ -25,8 +25,6 @@ from ..quarks_job import (
     errand_from_quarks_job,
     is_quarks_job,
 )
-
-_SCHEMA = DEFINITION["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ def desired_errand(request: ErrandRequest) -> DesiredErrand:
         if request.definition is None and request.template is None:
             problems.append("what it runs is missing. Set template or definition")
             obj["spec"]["template"] = {}
-        problems += [_misfit_text(misfit) for misfit in misfits(obj, _SCHEMA)]
+        problems += [_misfit_text(misfit) for misfit in misfits(obj, ERRAND_RESOURCE.schema)]
         if not problems:
             problems += problems_of(errand_from(obj))
     return DesiredErrand(obj, tuple(warnings), tuple(dict.fromkeys(problems)))
@@ -194,7 +192,7 @@ def _misfit_text(misfit: Misfit) -> str:
 
 
 def _known_fields(path: str) -> Iterator[str]:
-    schema: Mapping[str, Any] = _SCHEMA
+    schema: Mapping[str, Any] = ERRAND_RESOURCE.schema
     for step in filter(None, path.split(".")):
         properties = mapping_of(schema.get("properties"))
         schema = mapping_of(properties.get(step) or schema.get("additionalProperties"))

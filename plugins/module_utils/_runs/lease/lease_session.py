@@ -21,7 +21,7 @@ from ..._progress import NOTICE
 from ..._threads import map_in_threads
 from ..._timestamp import timestamp
 from ..records.record_writer import current_user, patch_record
-from ..records.runs import RUN_DEFINITION, run_status
+from ..records.runs import RUN, run_status
 from .acquisition import AcquiredLease, Acquisition, LeaseRequest
 from .fence_token import Fence, fence_of, fenced_cluster, lower_fence, no_fence_reason
 from .held_lease import HeldLease, read_lease
@@ -212,7 +212,7 @@ def _record_unanswered(task: Task, record: Mapping[str, Any], tenure: HeldLease)
     _warn_of_unanswered(task, tenure)
     with suppress(ClusterError):
         lease = {UNANSWERED: timestamp()}
-        patch_record(task.cluster, RUN_DEFINITION, record["metadata"]["name"], "status", {"lease": lease})
+        patch_record(task.cluster, RUN, record["metadata"]["name"], "status", {"lease": lease})
 
 
 def _warn_of_unanswered(task: Task, tenure: HeldLease) -> None:

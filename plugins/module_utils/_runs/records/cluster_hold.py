@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Annotated
 
 from ..._errors import LifecycleError
+from ..._field_notes import in_spec
 from ..._text import one_line
 from ..._timestamp import parse_time, timestamp
 
@@ -21,19 +23,15 @@ class ClusterHeld(LifecycleError):
 
 @dataclass(frozen=True)
 class Hold:
-    """That a cluster is held.
+    """That a cluster is held."""
 
-    Attributes:
-        by: who holds it, or empty.
-        reason: why, or empty.
-        since: when the hold was set (RFC 3339), or empty.
-        until: when it ends by itself (RFC 3339); empty if a person has to end it.
-    """
-
-    by: str = ""
-    reason: str = ""
-    since: str = ""
-    until: str = ""
+    by: Annotated[str, in_spec("Who holds the cluster.", read=one_line)] = ""
+    reason: Annotated[str, in_spec("Why the cluster is held.", read=one_line)] = ""
+    since: Annotated[str, in_spec("When the hold was set (RFC 3339).", read=one_line)] = ""
+    until: Annotated[
+        str,
+        in_spec("When the hold ends by itself (RFC 3339). Empty if a person must end it.", read=one_line),
+    ] = ""
 
     def __str__(self) -> str:
         parts = [

@@ -9,24 +9,23 @@ No deployment writes it: only the role of those who hold clusters may, and that 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
-from ..._cluster.cluster import API_VERSION, Cluster, Object
+from ..._cluster.cluster import API_VERSION, Cluster
 from ..._cluster.own_objects import HOLDS
-from ..._custom_resources.crd_builder import STRING, object_schema, resource_definition
-from ..._text import one_line
+from ..._custom_resources.resource_kind import ResourceKind
 from .cluster_hold import Hold
-from .record_schema import known_record
+from .record_schema import STORAGE_VERSION
 from .record_writer import apply_record
 
 HOLD_KIND, HOLD_NAME = "KymaHold", "kyma"
 HOLD_MANAGER = "kyma-lifecycle-hold"
-HOLD_DEFINITION = resource_definition(
+HOLD = ResourceKind(
+    Hold,
     HOLD_KIND,
     HOLDS,
     "kyhold",
-    {"spec": object_schema(by=STRING, reason=STRING, since=STRING, until=STRING)},
+    "That nothing may be deployed now. There is at most one, `kyma`. Only people write it.",
     [
         ("By", "string", ".spec.by"),
         ("Until", "string", ".spec.until"),
@@ -34,6 +33,8 @@ HOLD_DEFINITION = resource_definition(
         ("Age", "date", ".metadata.creationTimestamp"),
     ],
     wide_columns=[("Since", "string", ".spec.since")],
+    storage_version=STORAGE_VERSION,
+    only_name=HOLD_NAME,
     required=["spec"],
 )
 
@@ -44,21 +45,7 @@ def hold_from(record: Mapping[str, Any] | None) -> Hold | None:
     Raises:
         NewerRecord: a newer version of this collection has written it.
     """
-    if record is None:
-        return None
-    written = known_record(record).get("spec") or {}
-    return Hold(**{key: one_line(written.get(key) or "") for key in ("by", "reason", "since", "until")})
-
-
-def hold_record(hold: Hold) -> Object:
-    """The record of a hold."""
-    # Empty fields too: otherwise a field that a person has set with kubectl stays.
-    return {
-        "apiVersion": API_VERSION,
-        "kind": HOLD_KIND,
-        "metadata": {"name": HOLD_NAME},
-        "spec": asdict(hold),
-    }
+    return None if record is None else HOLD.read(record)
 
 
 def read_hold(cluster: Cluster) -> Hold | None:
@@ -71,4 +58,6 @@ def write_hold(cluster: Cluster, hold: Hold | None) -> None:
     if hold is None:
         cluster.delete(API_VERSION, HOLD_KIND, HOLD_NAME)
         return
-    apply_record(cluster.with_field_manager(HOLD_MANAGER), HOLD_DEFINITION, hold_record(hold), force=True)
+    # Empty fields too: otherwise a field that a person has set with kubectl stays.
+    record = HOLD.object_of(hold, is_compact=False)
+    apply_record(cluster.with_field_manager(HOLD_MANAGER), HOLD, record, force=True)

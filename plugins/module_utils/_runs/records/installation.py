@@ -18,14 +18,14 @@ from ..._custom_resources.crd_builder import (
     STRING,
     STRINGS,
     object_schema,
-    resource_definition,
 )
+from ..._custom_resources.resource_kind import ResourceKind
 from ..._errors import LifecycleError
 from ..._objects.inventory.inventory import Inventory, RecordVersion
 from ..._objects.inventory.inventory_entry import short_hash
 from ..._timestamp import timestamp
 from ..outcomes import deployed_completely, not_deployed_completely
-from .record_schema import ROLLOUT_SCHEMA, known_record
+from .record_schema import ROLLOUT_SCHEMA, STORAGE_VERSION, known_record
 from .record_writer import apply_record, patch_record, whole_status
 
 INSTALLATION_NAME = "kyma"
@@ -41,18 +41,12 @@ _TEXTS = {
 }
 """The texts of a record's status, with the names that they have here."""
 
-INSTALLATION_DEFINITION = resource_definition(
+INSTALLATION = ResourceKind(
+    dict,
     "KymaInstallation",
     "kymainstallations",
     "kyin",
-    {
-        "status": object_schema(
-            **{**dict.fromkeys(_TEXTS, STRING), "releaseSince": {"type": "string", "format": "date-time"}},
-            rollout=ROLLOUT_SCHEMA,
-            components=STRINGS,
-            conditions=CONDITIONS_SCHEMA,
-        ),
-    },
+    "Which release the cluster has. There is one, `kyma`.",
     [
         ("Version", "string", ".status.version"),
         ("Deployed", "string", '.status.conditions[?(@.type=="Deployed")].status'),
@@ -64,6 +58,16 @@ INSTALLATION_DEFINITION = resource_definition(
         ("Release digest", "string", ".status.releaseDigest"),
         ("Since", "string", ".status.releaseSince"),
     ],
+    storage_version=STORAGE_VERSION,
+    parts={
+        "status": object_schema(
+            **{**dict.fromkeys(_TEXTS, STRING), "releaseSince": {"type": "string", "format": "date-time"}},
+            rollout=ROLLOUT_SCHEMA,
+            components=STRINGS,
+            conditions=CONDITIONS_SCHEMA,
+        ),
+    },
+    only_name=INSTALLATION_NAME,
     has_status=True,
 )
 
@@ -182,13 +186,13 @@ def write_installation(
         "components": list(installation.components),
         "conditions": [_deployed_condition(installation)],
     }
-    status = whole_status(INSTALLATION_DEFINITION, {key: value for key, value in values.items() if value})
+    status = whole_status(INSTALLATION, {key: value for key, value in values.items() if value})
     try:
         precondition = {"uid": installation.uid, "resourceVersion": installation.resource_version}
         if not installation.uid:
             precondition = _create(cluster)
         answer = patch_record(
-            cluster, INSTALLATION_DEFINITION, INSTALLATION_NAME, "status", status, precondition=precondition
+            cluster, INSTALLATION, INSTALLATION_NAME, "status", status, precondition=precondition
         )
         return str(answer["metadata"]["uid"])
     except (Conflict, NotFound) as conflict:
@@ -234,7 +238,7 @@ def _create(cluster: Cluster) -> dict[str, str]:
         Conflict: another run has created it, and written the status.
     """
     record = {"apiVersion": API_VERSION, "kind": "KymaInstallation", "metadata": {"name": INSTALLATION_NAME}}
-    created = apply_record(cluster, INSTALLATION_DEFINITION, record)
+    created = apply_record(cluster, INSTALLATION, record)
     if created.get("status"):
         raise Conflict(
             f"create KymaInstallation {INSTALLATION_NAME}", status=409, api_message="another run was quicker"

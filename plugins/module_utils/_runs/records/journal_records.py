@@ -18,17 +18,19 @@ import secrets
 import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
-from ..._cluster.cluster import API_VERSION, GROUP, Cluster, Object, Ref, ref_of
+from ..._cluster.cluster import API_VERSION, GROUP, Cluster, Object, ref_of
 from ..._cluster.errors import ClusterError, NotFound
 from ..._cluster.fields.json_patch import apply_merge_patch, merge_patch_between
 from ..._cluster.kinds import SECRET_KIND, is_of_kind
-from ..._custom_resources.crd_builder import BOOLEAN, STRING, object_schema, resource_definition
+from ..._custom_resources.resource_kind import ResourceKind
+from ..._field_notes import in_spec
 from ..._migrations.journal.journal_entry import Journal, JournalEntry
+from ..._record_codec import from_parts
 from .installation import read_installation
-from .record_schema import known_record
+from .record_schema import STORAGE_VERSION, known_record
 from .record_writer import apply_record, current_user, patch_record
 
 JOURNAL_ENTRY_KIND = "KymaJournalEntry"
@@ -42,32 +44,22 @@ LONGEST_UNPACKED = 8 << 20
 """Bytes: etcd takes no object above 1.5 MiB, and escapes may enlarge it."""
 _GZIP_HEADER = 16
 
-JOURNAL_ENTRY_DEFINITION = resource_definition(
+
+@dataclass(frozen=True)
+class RecordedEntry(JournalEntry):
+    """An entry with its content, as a record has it; that of a Secret is in a Secret."""
+
+    before_text: Annotated[str, in_spec("The object before the write, as JSON.", name="before")] = ""
+    change: Annotated[str, in_spec("What the write has changed, as a JSON merge patch.")] = ""
+    encoding: Annotated[str, in_spec("`gzip` if `before` and `change` are compressed.", enum=[GZIP])] = ""
+
+
+JOURNAL_ENTRY = ResourceKind(
+    RecordedEntry,
     JOURNAL_ENTRY_KIND,
     "kymajournalentries",
     "kyje",
-    {
-        "spec": object_schema(
-            ["migration", "sequence", "verb", "apiVersion", "kind", "name"],
-            run=STRING,
-            migration=STRING,
-            sequence={"type": "integer", "format": "int64"},
-            at={"type": "string", "format": "date-time"},
-            by=STRING,
-            verb=STRING,
-            subresource=STRING,
-            apiVersion=STRING,
-            kind=STRING,
-            namespace=STRING,
-            name=STRING,
-            settled=BOOLEAN,
-            irreversible=STRING,
-            before=STRING,
-            change=STRING,
-            encoding=STRING,
-        ),
-        "status": object_schema(undoneAt={"type": "string", "format": "date-time"}, undoneBy=STRING),
-    },
+    "One write of a migration, with the object before and after. Only the deployer may read it.",
     [
         ("Migration", "string", ".spec.migration"),
         ("Verb", "string", ".spec.verb"),
@@ -81,6 +73,7 @@ JOURNAL_ENTRY_DEFINITION = resource_definition(
         ("Undone by", "string", ".status.undoneBy"),
     ],
     has_status=True,
+    storage_version=STORAGE_VERSION,
     required=["spec"],
 )
 
@@ -128,7 +121,7 @@ class RunJournal(Journal):
         # Before anything is written, because it may be too large.
         content = _content_of(entry)
         record = record_of(entry, content, self._owner)
-        record = apply_record(self._cluster, JOURNAL_ENTRY_DEFINITION, record, force=True)
+        record = apply_record(self._cluster, JOURNAL_ENTRY, record, force=True)
         if _is_secret(entry):
             self._cluster.apply(secret_of(entry, content, _owner(JOURNAL_ENTRY_KIND, record)), force=True)
         meta = record["metadata"]
@@ -153,34 +146,12 @@ def journal_of(cluster: Cluster, record: Mapping[str, Any]) -> Journal | None:
 
 def record_of(entry: JournalEntry, content: Mapping[str, str], owner: Mapping[str, Any]) -> Object:
     """The record of an entry in the cluster; without the content if that is of a Secret."""
-    ref = entry.ref
-    spec: dict[str, Any] = {
-        "run": entry.run,
-        "migration": entry.migration,
-        "sequence": entry.sequence,
-        "at": entry.at,
-        "by": entry.by,
-        "verb": entry.verb,
-        "subresource": entry.subresource,
-        "apiVersion": entry.api_version,
-        "kind": ref.kind,
-        "namespace": ref.namespace,
-        "name": ref.name,
-        "settled": entry.is_settled,
-        "irreversible": entry.irreversible,
-    }
+    record = JOURNAL_ENTRY.object_of(entry)
+    record["metadata"]["labels"][RUN_LABEL] = entry.run
+    record["metadata"]["ownerReferences"] = [dict(owner)]
     if not _is_secret(entry):
-        spec |= content
-    return {
-        "apiVersion": API_VERSION,
-        "kind": JOURNAL_ENTRY_KIND,
-        "metadata": {
-            "name": entry.name,
-            "labels": {RUN_LABEL: entry.run},
-            "ownerReferences": [dict(owner)],
-        },
-        "spec": {key: value for key, value in spec.items() if value != ""},
-    }
+        record["spec"] |= content
+    return record
 
 
 def secret_of(entry: JournalEntry, content: Mapping[str, str], owner: Mapping[str, Any]) -> Object:
@@ -206,30 +177,9 @@ def journal_entry_from(record: Object) -> JournalEntry:
     Raises:
         NewerRecord: a newer version of this collection has written it.
     """
-    spec, status = known_record(record)["spec"], record.get("status") or {}
-    api_version = spec["apiVersion"]
-    before, after = _objects_in(spec)
-    return JournalEntry(
-        migration=spec["migration"],
-        verb=spec["verb"],
-        api_version=api_version,
-        ref=Ref(api_version.rpartition("/")[0], spec["kind"], spec.get("namespace", ""), spec["name"]),
-        before=before,
-        after=after,
-        is_settled=spec.get("settled", False),
-        sequence=spec["sequence"],
-        at=spec.get("at", ""),
-        by=spec.get("by", ""),
-        run=spec.get("run", ""),
-        subresource=spec.get("subresource", ""),
-        irreversible=spec.get("irreversible", ""),
-        undone_at=status.get("undoneAt", ""),
-        undone_by=status.get("undoneBy", ""),
-        name=record["metadata"]["name"],
-        uid=record["metadata"].get("uid", ""),
-        resource_version=record["metadata"].get("resourceVersion", ""),
-        created=record["metadata"].get("creationTimestamp", ""),
-    )
+    entry = from_parts(JournalEntry, known_record(record))
+    before, after = _objects_in(record["spec"])
+    return replace(entry, before=before, after=after)
 
 
 def read_journal(cluster: Cluster, run: str = "") -> list[JournalEntry]:
@@ -260,7 +210,7 @@ def record_undone_entries(cluster: Cluster, entries: Sequence[JournalEntry], at:
         # The garbage collector deletes an entry whose run's record was deleted meanwhile.
         with suppress(NotFound):
             undone = {"undoneAt": at, "undoneBy": by}
-            patch_record(cluster, JOURNAL_ENTRY_DEFINITION, entry.name, "status", undone)
+            patch_record(cluster, JOURNAL_ENTRY, entry.name, "status", undone)
 
 
 def _with_secret(cluster: Cluster, entry: JournalEntry) -> JournalEntry:

@@ -12,8 +12,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ..._cluster.cluster import API_VERSION, Cluster, Object
+from ..._cluster.cluster import Cluster, Object
 from ..._cluster.errors import ApiError, ClusterError, Untypeable
+from ..._custom_resources.resource_kind import ResourceKind
 from ..._custom_resources.storage_version import STORAGE_VERSION_LABEL, with_storage_version
 from .record_schema import STORAGE_VERSION
 
@@ -22,14 +23,14 @@ SECONDS_TO_KNOW = 30.0
 REWRITE_SECONDS = 0.1
 
 
-def apply_record(cluster: Cluster, definition: Object, record: Object, *, force: bool = False) -> Object:
+def apply_record(cluster: Cluster, kind: ResourceKind[Any], record: Object, *, force: bool = False) -> Object:
     """Apply a record; the answer of the server.
 
     A status is a subresource, so it is written after the rest: see :func:`patch_record`.
 
     Args:
         cluster: that has the record.
-        definition: the CustomResourceDefinition of its kind.
+        kind: of the record.
         record: the desired record.
         force: overwrite fields that other field managers own.
 
@@ -37,17 +38,16 @@ def apply_record(cluster: Cluster, definition: Object, record: Object, *, force:
         ClusterError: the server refuses it, even after its definition was updated.
     """
     desired = with_storage_version({key: record[key] for key in record if key != "status"}, STORAGE_VERSION)
-    answer = _with_definition(cluster, definition, lambda: cluster.apply(desired, force=force))
+    answer = _with_definition(cluster, kind, lambda: cluster.apply(desired, force=force))
     if "status" not in record:
         return answer
-    status = whole_status(definition, record["status"])
-    return patch_record(cluster, definition, record["metadata"]["name"], "status", status)
+    status = whole_status(kind, record["status"])
+    return patch_record(cluster, kind, record["metadata"]["name"], "status", status)
 
 
-def whole_status(definition: Object, status: Mapping[str, Any]) -> dict[str, Any]:
+def whole_status(kind: ResourceKind[Any], status: Mapping[str, Any]) -> dict[str, Any]:
     """A merge patch that replaces the status of a record: null for each declared field that it lacks."""
-    version = definition["spec"]["versions"][0]
-    return _with_nulls(version["schema"]["openAPIV3Schema"]["properties"]["status"], status)
+    return _with_nulls(kind.schema["properties"]["status"], status)
 
 
 def _with_nulls(schema: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def _with_nulls(schema: Mapping[str, Any], content: Mapping[str, Any]) -> dict[s
 
 def patch_record(
     cluster: Cluster,
-    definition: Object,
+    kind: ResourceKind[Any],
     name: str,
     part: str,
     content: Mapping[str, Any],
@@ -74,7 +74,7 @@ def patch_record(
 
     Args:
         cluster: that has the record.
-        definition: the CustomResourceDefinition of its kind.
+        kind: of the record.
         name: of the record.
         part: to change.
         content: the fields to change.
@@ -84,22 +84,21 @@ def patch_record(
     Raises:
         ClusterError: as for :func:`apply_record`.
     """
-    kind = definition["spec"]["names"]["kind"]
 
     def patch() -> Object:
         patch = {part: dict(content), **({"metadata": dict(precondition)} if precondition else {})}
         subresource = part if part == "status" else ""
-        answer = cluster.patch(API_VERSION, kind, name, None, patch, subresource=subresource)
+        answer = cluster.patch(*kind.address, name, None, patch, subresource=subresource)
         if lost := list(_lost_fields(content, answer.get(part) or {})):
-            raise _Pruned(f"{kind} {name}: the API server has left out {', '.join(lost)} of its {part}")
+            raise _Pruned(f"{kind.kind} {name}: the API server has left out {', '.join(lost)} of its {part}")
         return answer
 
-    answer = _with_definition(cluster, definition, patch)
+    answer = _with_definition(cluster, kind, patch)
     metadata: dict[str, Any] = {"annotations": dict(annotations)} if annotations else {}
     label = {STORAGE_VERSION_LABEL: str(STORAGE_VERSION)}
     if not label.items() <= (answer["metadata"].get("labels") or {}).items():
         metadata["labels"] = label
-    return cluster.patch(API_VERSION, kind, name, None, {"metadata": metadata}) if metadata else answer
+    return cluster.patch(*kind.address, name, None, {"metadata": metadata}) if metadata else answer
 
 
 def _lost_fields(content: Mapping[str, Any], answer: Mapping[str, Any], path: str = "") -> Iterator[str]:
@@ -115,7 +114,7 @@ class _Pruned(ClusterError):
     """A definition lacks a field of a patch: the server drops the field without an error."""
 
 
-def _with_definition(cluster: Cluster, definition: Object, write: Callable[[], Object]) -> Object:
+def _with_definition(cluster: Cluster, kind: ResourceKind[Any], write: Callable[[], Object]) -> Object:
     """Write a record; if its definition is older, update the definition and write again.
 
     A server still uses the older definition for some moments, and longer if there are several servers.
@@ -130,7 +129,7 @@ def _with_definition(cluster: Cluster, definition: Object, write: Callable[[], O
                 raise ClusterError(
                     f"{refusal}; that is a record of this collection, so the API server uses an older "
                     f"definition of"
-                    f" {definition['spec']['names']['kind']}, which another version of this collection may"
+                    f" {kind.kind}, which another version of this collection may"
                     " have put there: run the playbook again, with one version at a time"
                 ) from refusal
         except ApiError as refusal:
@@ -139,7 +138,7 @@ def _with_definition(cluster: Cluster, definition: Object, write: Callable[[], O
             name_denier(cluster, refusal)
             raise
         if not brought:
-            cluster.apply(definition, force=True)
+            cluster.apply(kind.definition, force=True)
             brought = True
         time.sleep(REWRITE_SECONDS)
 

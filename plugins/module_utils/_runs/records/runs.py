@@ -22,12 +22,12 @@ from ..._custom_resources.crd_builder import (
     STRING,
     STRINGS,
     object_schema,
-    resource_definition,
 )
+from ..._custom_resources.resource_kind import ResourceKind
 from ..._errors import LifecycleError
 from ..._text import one_line
 from ..._timestamp import timestamp
-from .record_schema import ROLLOUT_SCHEMA, RUNNING, known_record
+from .record_schema import ROLLOUT_SCHEMA, RUNNING, STORAGE_VERSION, known_record
 from .record_writer import apply_record, patch_record
 from .run_events import SUMMARY, end_text, report_run
 
@@ -66,11 +66,27 @@ _BEGIN = object_schema(
 )
 """What is known of a run when it begins; it never changes."""
 
-RUN_DEFINITION = resource_definition(
+RUN = ResourceKind(
+    dict,
     "KymaRun",
     "kymaruns",
     "kyrun",
-    {
+    "One deployment, deletion, undo, or change of modules. The newest 20 stay.",
+    [
+        ("Action", "string", ".status.begin.action"),
+        ("Version", "string", ".status.begin.version"),
+        ("State", "string", ".status.state"),
+        ("Seconds", "number", ".status.seconds"),
+        ("Age", "date", ".metadata.creationTimestamp"),
+    ],
+    wide_columns=[
+        ("Started by", "string", ".status.begin.startedBy"),
+        ("Release digest", "string", ".status.begin.releaseDigest"),
+        ("Ring", "string", ".status.begin.rollout.ring"),
+        ("Message", "string", ".status.message"),
+    ],
+    storage_version=STORAGE_VERSION,
+    parts={
         "spec": object_schema(
             cancel=object_schema(by=STRING, at={"type": "string", "format": "date-time"}),
         ),
@@ -90,19 +106,6 @@ RUN_DEFINITION = resource_definition(
             conditions=CONDITIONS_SCHEMA,
         ),
     },
-    [
-        ("Action", "string", ".status.begin.action"),
-        ("Version", "string", ".status.begin.version"),
-        ("State", "string", ".status.state"),
-        ("Seconds", "number", ".status.seconds"),
-        ("Age", "date", ".metadata.creationTimestamp"),
-    ],
-    wide_columns=[
-        ("Started by", "string", ".status.begin.startedBy"),
-        ("Release digest", "string", ".status.begin.releaseDigest"),
-        ("Ring", "string", ".status.begin.rollout.ring"),
-        ("Message", "string", ".status.message"),
-    ],
     has_status=True,
 )
 
@@ -138,7 +141,7 @@ def create_run(
         "metadata": {"name": name, "annotations": {SUMMARY: RUNNING}},
         "status": status,
     }
-    report_run(cluster, apply_record(cluster, RUN_DEFINITION, record), status)
+    report_run(cluster, apply_record(cluster, RUN, record), status)
 
 
 def run_status(run: Mapping[str, Any]) -> dict[str, Any]:
@@ -189,7 +192,7 @@ def update_run_status(cluster: Cluster, run: str, status: Mapping[str, Any], *, 
     """
     short = shorten_status(status, among)
     summary = {SUMMARY: one_line(end_text(short))} if "state" in short else {}
-    report_run(cluster, patch_record(cluster, RUN_DEFINITION, run, "status", short, summary), short)
+    report_run(cluster, patch_record(cluster, RUN, run, "status", short, summary), short)
 
 
 def read_run(cluster: Cluster, name: str) -> Object:

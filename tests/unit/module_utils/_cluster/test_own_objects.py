@@ -25,14 +25,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_jo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
     DEFINITION_KINDS,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
-    STORE_KINDS,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.denial import (
     Denial,
     denial_objects,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.fence_token import secret_for
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.store_kinds import (
+    STORE_KINDS,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 
 from tests.cluster.paths import ROOT

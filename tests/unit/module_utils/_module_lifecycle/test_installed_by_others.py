@@ -483,7 +483,7 @@ def test_after_a_failure_at_any_write_the_next_run_upgrades_it(labels: bool, nam
         assert not result.get("failed"), (number, result.get("msg"))
         record = someone.records["nats"]
         operator = someone.cluster.get("apps/v1", "Deployment", name, NAMESPACE)
-        assert (record.installed_version, record.deploying_version, bool(operator)) == ("2.0.0", "", True), (
+        assert (record.installed_version, record.deploying.version, bool(operator)) == ("2.0.0", "", True), (
             number
         )
 

@@ -12,7 +12,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._result_codec import to_result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.approvals import (
-    APPROVAL_DEFINITION,
+    APPROVAL,
     Approval,
     read_approvals,
     record_of,
@@ -36,7 +36,7 @@ PARAMS: dict[str, Any] = {
 @pytest.fixture
 def someone() -> Deployer:
     cluster = MemoryCluster()
-    cluster.apply(APPROVAL_DEFINITION)
+    cluster.apply(APPROVAL.definition)
     return deployer(release("2.9", {}), cluster=cluster)
 
 

@@ -34,9 +34,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
     CRD_NAME,
-    DEFINITION,
     ENGINE_ROLE,
     ERRAND_KINDS,
+    ERRAND_RESOURCE,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
     errand,
@@ -124,7 +124,7 @@ def test_the_definition_is_installed_if_it_is_missing(
 
 def install_older(cluster: MemoryCluster) -> None:
     """Install another definition than the one of this version."""
-    older = deep_copy(DEFINITION)
+    older = deep_copy(ERRAND_RESOURCE.definition)
     older["spec"]["names"]["shortNames"] = ["kyerr", "other"]
     replace(ERRAND_KINDS, definitions=(older,)).install(cluster)
 

@@ -18,9 +18,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.s
     STORAGE_VERSION_LABEL,
     NewerRecord,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
-    STORE_KINDS,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records import (
     approvals,
     hold_records,
@@ -32,6 +29,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records impor
     runs,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store import counters, switches
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.store_kinds import (
+    STORE_KINDS,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import migration
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
@@ -52,8 +52,8 @@ VERSIONS = {
         RECORDS,
         record_schema.STORAGE_VERSION,
     ),
-    "JobCounter": counters.STORAGE_VERSION,
-    "JobStore": switches.STORAGE_VERSION,
+    "JobCounter": counters.JOB_COUNTER.storage_version,
+    "JobStore": switches.JOB_STORE.storage_version,
 }
 OPEN_FIELDS = ("lease", "details", "components.*", "migrations.*", "phases.*", "undone.*")
 """Fields whose content the definition of a kind leaves open."""
@@ -78,10 +78,10 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
     "KymaModule": modules.module_record_from,
     "KymaRun": read_run,
     "KymaJournalEntry": journal_records.journal_entry_from,
-    "KymaApproval": approvals.approval_from,
+    "KymaApproval": approvals.APPROVAL.read,
     "KymaHold": hold_records.hold_from,
-    "JobCounter": counters.counter_from,
-    "JobStore": switches.switches_from,
+    "JobCounter": counters.JOB_COUNTER.read,
+    "JobStore": switches.JOB_STORE.read,
 }
 
 
@@ -100,10 +100,10 @@ def test_records_of_version_1_are_read() -> None:
     assert after["metadata"]["annotations"] == {"shop.example.com/cents": "200"}
     module = modules.module_record_from(of_kind("KymaModule"))
     assert (module.state, module.installed_version, module.status.state) == ("managed", "1.0.0", "Ready")
-    assert (module.deploying_version, module.is_taken_over) == ("", False)
+    assert (module.deploying.version, module.is_taken_over) == ("", False)
     assert runs.begin_of(read_run(of_kind("KymaRun")))["version"] == "1.1"
-    assert counters.counter_from(of_kind("JobCounter")).counts == (2, 1)
-    assert switches.switches_from(of_kind("JobStore")).source_of_truth is switches.SourceOfTruth.STORAGE
+    assert counters.JOB_COUNTER.read(of_kind("JobCounter")).counts == (2, 1)
+    assert switches.JOB_STORE.read(of_kind("JobStore")).source_of_truth is switches.SourceOfTruth.STORAGE
 
 
 def is_inventory(record: Object) -> bool:

@@ -31,14 +31,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fie
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
     DEFINITION_KINDS,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
-    DEFINITIONS,
-    INSTALL_COMMAND,
-    MANAGER_ROLE,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress, Step, no_progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store import job_import, job_logs, pod_refusals
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.snapshot import read_snapshot
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.store_kinds import (
+    INSTALL_COMMAND,
+    MANAGER_ROLE,
+    STORE_KINDS,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import (
     SourceOfTruth,
     StoreSwitches,
@@ -393,7 +393,7 @@ KINDS = ["OneOffJob", "ScheduledJob", "ContinuousJob", "JobCounter", "JobStore"]
 
 def lose(cluster: MemoryCluster, kind: str) -> None:
     """Delete a definition of the store, which deletes all objects of the kind."""
-    (crd,) = [one for one in DEFINITIONS if one["spec"]["names"]["kind"] == kind]
+    (crd,) = [one for one in STORE_KINDS.definitions if one["spec"]["names"]["kind"] == kind]
     cluster.delete("apiextensions.k8s.io/v1", "CustomResourceDefinition", crd["metadata"]["name"])
     cluster.requests.clear()
 

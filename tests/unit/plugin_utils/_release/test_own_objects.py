@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUN_DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUN
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
 
 from tests.support.small_release import NAMESPACE, Object, SmallRelease, config_map
@@ -78,7 +78,7 @@ def test_every_form_is_found_and_all_are_named_at_once(tmp_path: Path) -> None:
     )
     crds = made.folder / "crds"
     crds.mkdir()
-    (crds / "runs.yaml").write_text(json.dumps(RUN_DEFINITION))
+    (crds / "runs.yaml").write_text(json.dumps(RUN.definition))
     lines = refusal(made.folder)
     places = [one.split(": ")[0] for one in lines if BELONGS in one or "the right to approve a ring" in one]
     assert {one.removeprefix(f"{tmp_path}/") for one in places} == {

@@ -12,7 +12,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records import installation as records
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    INSTALLATION_DEFINITION,
+    INSTALLATION,
     INSTALLATION_NAME,
     Installation,
     read_installation,
@@ -100,7 +100,7 @@ def test_a_run_whose_end_is_not_in_the_installation_has_not_succeeded() -> None:
 
 def test_the_installation_says_since_when_that_is_so(monkeypatch: pytest.MonkeyPatch) -> None:
     cluster = MemoryCluster()
-    cluster.create(INSTALLATION_DEFINITION)
+    cluster.create(INSTALLATION.definition)
     conditions = []
     for hour, version, target in (
         (1, "", "2.9"),

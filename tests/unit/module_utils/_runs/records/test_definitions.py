@@ -10,10 +10,8 @@ from dataclasses import replace
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources import installed_kinds
-from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.crd_builder import (
-    STRING,
-    object_schema,
-    resource_definition,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
+    ERRAND_RESOURCE,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
@@ -32,12 +30,10 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 )
 
 GROUP = API_VERSION.partition("/")[0]
-ERRAND = resource_definition("Errand", "errands", "kyer", {"spec": object_schema(on=STRING)}, [])
 
 
 def with_errands() -> RecordKinds:
-    kinds = RECORD_KINDS
-    return replace(kinds, viewable=(*kinds.viewable, ERRAND))
+    return replace(RECORD_KINDS, viewable=(*RECORD_KINDS.viewable, ERRAND_RESOURCE))
 
 
 def test_a_kind_that_comes_later_is_installed_where_the_others_are() -> None:

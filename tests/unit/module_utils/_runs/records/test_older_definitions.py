@@ -13,11 +13,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records import record_writer
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import (
-    JOURNAL_ENTRY_DEFINITION,
+    JOURNAL_ENTRY,
     read_journal,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import current_user
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUN_DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUN
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import migration
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
@@ -71,7 +71,7 @@ def test_a_definition_that_is_never_served_is_reported(monkeypatch: pytest.Monke
 
 def outdated(someone: Deployer) -> None:
     """Let the cluster have definitions of an older version of this collection."""
-    lacking = ((RUN_DEFINITION, "status", "undone"), (JOURNAL_ENTRY_DEFINITION, "status", "undoneBy"))
+    lacking = ((RUN.definition, "status", "undone"), (JOURNAL_ENTRY.definition, "status", "undoneBy"))
     for definition, part, field in lacking:
         older = deepcopy(definition)
         schema = older["spec"]["versions"][0]["schema"]["openAPIV3Schema"]

@@ -13,20 +13,20 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_jo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
     DEFINITION_KINDS,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
-    DEFINITIONS,
-    MANAGER_ROLE,
-    ROLES,
-    VIEWER_ROLE,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.stored_status import (
     StoredStatus,
     WrittenObject,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._record_codec import to_record
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.store_kinds import (
+    MANAGER_ROLE,
+    ROLES,
+    STORE_KINDS,
+    VIEWER_ROLE,
+)
 
-JOBS = {one["spec"]["names"]["kind"]: one["spec"] for one in DEFINITIONS[:3]}
-OTHERS = {one["spec"]["names"]["kind"]: one["spec"] for one in DEFINITIONS[3:]}
+JOBS = {one["spec"]["names"]["kind"]: one["spec"] for one in STORE_KINDS.definitions[:3]}
+OTHERS = {one["spec"]["names"]["kind"]: one["spec"] for one in STORE_KINDS.definitions[3:]}
 PLURALS = ["oneoffjobs", "scheduledjobs", "continuousjobs", "jobcounters", "jobstores"]
 
 
@@ -38,7 +38,7 @@ def test_the_kinds_and_their_names() -> None:
     assert [(API_VERSION, kind) for kind in JOBS] == [DEFINITION_KINDS[type_] for type_ in JobType]
     assert [
         (one["metadata"]["name"], *one["spec"]["names"]["shortNames"], one["spec"]["scope"])
-        for one in DEFINITIONS
+        for one in STORE_KINDS.definitions
     ] == [
         ("oneoffjobs.lifecycle.kyma-project.io", "ooj", "Namespaced"),
         ("scheduledjobs.lifecycle.kyma-project.io", "scj", "Namespaced"),
@@ -47,7 +47,7 @@ def test_the_kinds_and_their_names() -> None:
         ("jobstores.lifecycle.kyma-project.io", "kyjs", "Cluster"),
     ]
     assert {*OTHERS} == {"JobCounter", "JobStore"}
-    assert all(one["spec"]["names"]["categories"] == ["kyma-lifecycle"] for one in DEFINITIONS)
+    assert all(one["spec"]["names"]["categories"] == ["kyma-lifecycle"] for one in STORE_KINDS.definitions)
 
 
 @pytest.mark.parametrize("kind", JOBS)

@@ -14,7 +14,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.i
     CRD_KIND,
     DefinitionState,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import (
     CoreJob,
@@ -24,8 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_jo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
     definition_object,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
-    DEFINITIONS,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.store_kinds import (
     INSTALL_COMMAND,
     ROLES,
     STORE_KINDS,
@@ -54,7 +52,7 @@ def test_the_store_is_installed_once(cluster: MemoryCluster) -> None:
     assert STORE_KINDS.update(cluster, STORE_KINDS.state(cluster)) == (True, ())
     assert STORE_KINDS.state(cluster) == CURRENT
     writes = len([one for one in cluster.requests if one.writes])
-    assert writes == len(DEFINITIONS) + len(ROLES) + len(["the hash of all of it"])
+    assert writes == len(STORE_KINDS.kinds) + len(ROLES) + len(["the hash of all of it"])
     assert STORE_KINDS.update(cluster, STORE_KINDS.state(cluster)) == (False, ())
     assert len([one for one in cluster.requests if one.writes]) == writes
     for type_ in JobType:
@@ -62,12 +60,11 @@ def test_the_store_is_installed_once(cluster: MemoryCluster) -> None:
 
 
 def test_an_older_one_is_updated(cluster: MemoryCluster) -> None:
-    older = deep_copy([*DEFINITIONS])
-    older[0]["spec"]["names"]["shortNames"] = ["ooj", "other"]
-    replace(STORE_KINDS, definitions=tuple(older)).install(cluster)
+    first, *others = STORE_KINDS.kinds
+    replace(STORE_KINDS, kinds=(replace(first, short="other"), *others)).install(cluster)
     assert STORE_KINDS.state(cluster) == OLDER
     assert STORE_KINDS.update(cluster, OLDER) == (True, ())
-    installed = cluster.get(*CRD_KIND, DEFINITIONS[0]["metadata"]["name"])
+    installed = cluster.get(*CRD_KIND, STORE_KINDS.kinds[0].crd_name)
     assert installed is not None
     assert installed["spec"]["names"]["shortNames"] == ["ooj"]
     assert STORE_KINDS.is_current(cluster)
@@ -75,7 +72,7 @@ def test_an_older_one_is_updated(cluster: MemoryCluster) -> None:
 
 def test_one_that_lacks_a_kind_is_not_current(cluster: MemoryCluster) -> None:
     STORE_KINDS.install(cluster)
-    cluster.delete(*CRD_KIND, DEFINITIONS[1]["metadata"]["name"], None)
+    cluster.delete(*CRD_KIND, STORE_KINDS.kinds[1].crd_name, None)
     assert STORE_KINDS.state(cluster) == MISSING
 
 
