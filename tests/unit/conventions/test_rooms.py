@@ -26,6 +26,7 @@ from tests.support.rooms import (
 FLOORS: Mapping[str, int] = {
     "_deep_copy": 1,
     "_errors": 1,
+    "_field_notes": 1,
     "_long_waits": 1,
     "_loose_json": 1,
     "_progress": 1,
