@@ -11,11 +11,14 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from .._cluster.cluster import API_VERSION, GROUP, Object
+from .._deep_copy import deep_copy
 from .._field_notes import METADATA, SPEC, STATUS, FieldNote
 from .._record_codec import from_parts, to_parts
 from .storage_version import require_known_version, with_storage_version
 
 Model = TypeVar("Model")
+EXAMPLE_NAME = "webhook-check"
+"""The name of an example of a kind that may have several objects."""
 Column = tuple[str, str, str]
 """Name, type and JSON path."""
 Rule = tuple[str, str]
@@ -40,6 +43,7 @@ class ResourceKind(Generic[Model]):
         required: the parts that an object must have.
         only_name: the name of the only object of this kind, in the cluster or in a namespace; empty if there
             may be several.
+        example: a valid record, for dry runs; None if nobody tries this kind.
         parts: the schemas of ``spec`` and ``status``, if the model declares none.
         is_namespaced: whether its objects are in namespaces.
         has_status: whether the status is a subresource.
@@ -62,6 +66,7 @@ class ResourceKind(Generic[Model]):
     rules: Sequence[Rule] = ()
     required: Sequence[str] = ()
     only_name: str = ""
+    example: Model | None = None
     parts: Mapping[str, Any] = field(default_factory=dict)
     is_namespaced: bool = False
     has_status: bool = False
@@ -88,14 +93,23 @@ class ResourceKind(Generic[Model]):
         """The object of a model.
 
         Args:
-            record: the model.
+            record: the model, or its parts if it declares none.
             is_compact: leave out what is empty, also by default.
         """
-        parts = to_parts(record, is_compact=is_compact)
+        parts = deep_copy(record) if isinstance(record, dict) else to_parts(record, is_compact=is_compact)
         known = {"name": self.only_name, **parts.pop(METADATA, {})}
         place = {name: known[name] for name in ("name", "namespace") if known.get(name)}
         obj = {"apiVersion": API_VERSION, "kind": self.kind, METADATA: place, **parts}
         return with_storage_version(obj, self.storage_version)
+
+    def example_object(self, labels: Mapping[str, str]) -> Object:
+        """The object of :attr:`example`, with further labels."""
+        if self.example is None:
+            raise ValueError(f"{self.kind} has no example")
+        obj = self.object_of(self.example)
+        obj[METADATA].setdefault("name", EXAMPLE_NAME)
+        obj[METADATA]["labels"] |= labels
+        return obj
 
     @cached_property
     def definition(self) -> Object:

@@ -18,6 +18,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.i
     wait_until_served,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.resource_kind import (
+    EXAMPLE_NAME,
     ResourceKind,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
@@ -31,6 +32,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journ
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modules import MODULE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.counters import JOB_COUNTER
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import JOB_STORE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 
 from tests.make.shipped_definitions import INSTALLED
 from tests.support.own_cluster import OwnCluster, new_cluster
@@ -60,6 +62,15 @@ def test_a_record_with_each_field_is_taken_and_read_again(
     }
     read = kind.read(answer)
     assert kind.object_of(read) == written
+
+
+@pytest.mark.parametrize("kind", RECORD_KINDS.written, ids=lambda one: one.kind)
+def test_the_record_with_which_a_plan_tries_webhooks_is_valid(
+    cluster: OwnCluster, kind: ResourceKind[Any]
+) -> None:
+    example = kind.example_object({"team": "a"})
+    assert example["metadata"]["name"] == (kind.only_name or EXAMPLE_NAME)
+    assert cluster.api.create(example, dry_run=True)["kind"] == kind.kind
 
 
 ERRAND = {

@@ -69,6 +69,7 @@ INSTALLATION = ResourceKind(
     },
     only_name=INSTALLATION_NAME,
     has_status=True,
+    example={},
 )
 
 

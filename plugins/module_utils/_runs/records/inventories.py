@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 from ..._cluster.cluster import Cluster, Object, Ref
 from ..._cluster.errors import Conflict
-from ..._custom_resources.resource_kind import ResourceKind
+from ..._custom_resources.resource_kind import EXAMPLE_NAME, ResourceKind
 from ..._field_notes import in_metadata, in_spec
 from ..._objects.inventory.inventory import COMPONENT, MODULE, Inventory, RecordVersion, inventories_of
 from ..._objects.inventory.inventory_entry import InventoryEntry
@@ -65,6 +65,7 @@ INVENTORY = ResourceKind(
     wide_columns=[("Owner", "string", ".spec.owner"), ("Digest", "string", ".spec.digest")],
     storage_version=STORAGE_VERSION,
     required=["spec"],
+    example=InventoryPart("", EXAMPLE_NAME, COMPONENT),
 )
 
 BYTES_PER_ENTRY = 350

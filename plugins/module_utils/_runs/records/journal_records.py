@@ -21,7 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from ..._cluster.cluster import API_VERSION, GROUP, Cluster, Object, ref_of
+from ..._cluster.cluster import API_VERSION, GROUP, Cluster, Object, Ref, ref_of
 from ..._cluster.errors import ClusterError, NotFound
 from ..._cluster.fields.json_patch import apply_merge_patch, merge_patch_between
 from ..._cluster.kinds import SECRET_KIND, is_of_kind
@@ -75,6 +75,7 @@ JOURNAL_ENTRY = ResourceKind(
     has_status=True,
     storage_version=STORAGE_VERSION,
     required=["spec"],
+    example=RecordedEntry("a/b", "patch", "v1", Ref("", "ConfigMap", "default", "a")),
 )
 
 

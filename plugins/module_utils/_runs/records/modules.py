@@ -162,6 +162,7 @@ MODULE = ResourceKind(
     ],
     has_status=True,
     storage_version=STORAGE_VERSION,
+    example=ModuleRecord(""),
 )
 
 

@@ -107,6 +107,7 @@ RUN = ResourceKind(
         ),
     },
     has_status=True,
+    example={},
 )
 
 
