@@ -279,6 +279,10 @@ class Cluster(ABC):
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
         """Create an object without server-side apply. Raises AlreadyExists if it exists."""
 
+    def validate(self, obj: Object) -> Object:
+        """An object as it would be created. The server also refuses unknown fields and those given twice."""
+        return self.create(obj, dry_run=True)
+
     def patch(
         self,
         api_version: str,

@@ -105,10 +105,10 @@ def _why_missed(spec: Mapping[str, Any], status: Mapping[str, Any], late: timede
         return "the job is suspended"
     active = [text_of(one.get("name")) for one in mappings_in(status.get("active"))]
     if active and spec.get("concurrencyPolicy") == "Forbid":
-        return one_line(f"the run {active[0]} is not over, and concurrency_policy is Forbid")
+        return one_line(f"the run {active[0]} is not over, and its concurrencyPolicy is Forbid")
     deadline = spec.get("startingDeadlineSeconds")
     if isinstance(deadline, int) and late > timedelta(seconds=deadline):
-        return f"{NOT_KNOWN}; Kubernetes starts it at most {deadline} seconds late (starting_deadline)"
+        return f"{NOT_KNOWN}; Kubernetes starts it at most {deadline} seconds late (startingDeadlineSeconds)"
     return NOT_KNOWN
 
 

@@ -93,7 +93,7 @@ def cluster_with_jobs() -> MemoryCluster:
         create_runtime(cluster, job_of(f"by-hand-{type_}", type_))
     patch_runtime(cluster, job_of("web"), {"spec": {"replicas": 5}}, "kubectl-scale")
     old = {
-        "metadata": {"labels": {STORAGE_VERSION_LABEL: "2"}},
+        "metadata": {"labels": {STORAGE_VERSION_LABEL: "1"}},
         "spec": {"stranger": {"a": 1}},
     }
     cluster.patch(*DEFINITION_KINDS[JobType.SCHEDULED], "nightly", "shop", old)
