@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.parsing.convert_bool import boolean
-from ansible.utils.vars import load_extra_vars
 
 from ..module_utils._carrier.task import ControllerNotes, Result
 from ..module_utils._carrier.task_call import failed_result
@@ -115,8 +114,7 @@ class ActionModule(LateFailure, ClusterTask, DirectCarrier):
         # Imported here, because only rollouts in rings need it.
         from ..plugin_utils._rollout.fleet_variables import refusal_without_rings
 
-        rings = self._templar.template(options.get(RINGS))
-        return refusal_without_rings(options, rings, lambda: load_extra_vars(self._loader).get(RINGS))
+        return refusal_without_rings(options, self._templar.template(options.get(RINGS)))
 
     def _is_in_turn(self, arguments: Arguments, task_vars: TaskVars) -> bool:
         """Whether a ring is being deployed, and nothing has begun here."""

@@ -28,10 +28,10 @@ options:
   rings:
     description:
       - The groups of the inventory, in the order in which they get the release. Each host of the play must be
-        in exactly one of them. A group without hosts is skipped, unless it is the first.
+        in exactly one of them. A group without hosts is skipped, unless it is the first. One is needed.
     type: list
     elements: str
-    required: true
+    default: []
   ring_soak:
     description:
       - How long a ring must have been done before the next one may start, such as V(90s), V(30m), V(2h),
