@@ -55,7 +55,7 @@ def test_a_ring_has_begun_only_by_its_gate_and_stays_begun(fleet: RingFleet, sma
     by_hand = fleet.call(small.folder, "--limit", "fixed").ended(0)
     assert by_hand.written == {"fixed"}
 
-    fleet.options = {"rings": list(RINGS)}
+    fleet.variables = {"kyma_rings": list(RINGS)}
     assert fleet.call(small.folder).ended(0).written == {"one"}
     fleet.rings["canary"].append(ADDED)
     # The hotfix has not begun the ring, so it waits for the canary that was added.
