@@ -24,7 +24,6 @@ from ..plugin_utils._carrier.direct_carrier import DirectCarrier
 from ..plugin_utils._carrier.materials import NoRelease
 from ..plugin_utils._carrier.play_batches import host_turn
 from ..plugin_utils._carrier.role_options import delegate_variables, is_in_own_role
-from ..plugin_utils._plan_file.plan_task import PlanFileTask
 
 HOP_OPTIONS = ("release", "release_checksum", "release_version")
 """The options that the tasks of one hop need to find its release; the plan adds the profile."""
@@ -146,6 +145,9 @@ class ActionModule(LateFailure, ClusterTask, DirectCarrier):
             return failed_result(f"{stored[0]} needs the answer of the task, so it can't be an async one")
         if stored in ([], ["diff_file"]):
             return self._planned(arguments, task_vars)
+        # Imported here, because most plans need no file.
+        from ..plugin_utils._plan_file.plan_task import PlanFileTask
+
         keeping = PlanFileTask(
             self._task.args,
             self._task.action,

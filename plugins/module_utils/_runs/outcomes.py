@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._errors import MOST_REASONS
 from .._objects.inventory.inventory import COMPONENT, MODULE
 from .._objects.ownership.findings import Finding
-from .._objects.prune.removal import Removal
 from .._result_codec import INTERNAL, from_result, one_of, result_fields, returned_as
 from .._timestamp import NO_TIMES, Times, interval_until_now
 from ..migration import GLOBAL, Phase
+
+if TYPE_CHECKING:
+    from .._objects.prune.removal import Removal
 
 SUCCEEDED = "succeeded"
 FAILED = "failed"
