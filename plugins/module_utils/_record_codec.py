@@ -11,7 +11,7 @@ newer version has written must not block others.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from enum import StrEnum
 from functools import cache
@@ -58,8 +58,9 @@ def to_record(value: Any, *, is_compact: bool = False) -> Any:
     """
     if type(value) in (str, int, bool):
         return value
-    if is_model(type(value)):
-        return _written(value, model_fields(type(value)), is_compact)
+    model: Any = type(value)
+    if is_model(model):
+        return _written(value, model_fields(model), is_compact)
     if isinstance(value, tuple):
         return [to_record(item, is_compact=is_compact) for item in value]
     if isinstance(value, frozenset):
@@ -71,7 +72,8 @@ def to_record(value: Any, *, is_compact: bool = False) -> Any:
 
 def to_parts(value: Any, *, is_compact: bool = True) -> dict[str, dict[str, Any]]:
     """The model of a custom resource as its ``metadata``, ``spec`` and ``status``."""
-    declared = model_fields(type(value))
+    model: Any = type(value)
+    declared = model_fields(model)
     return {
         part: _written(
             value, [one for one in declared if one.note.part == part], is_compact and part != METADATA
@@ -80,7 +82,7 @@ def to_parts(value: Any, *, is_compact: bool = True) -> dict[str, dict[str, Any]
     }
 
 
-def _written(value: Any, declared: list[ModelField], is_compact: bool) -> dict[str, Any]:
+def _written(value: Any, declared: Iterable[ModelField], is_compact: bool) -> dict[str, Any]:
     written: dict[str, Any] = {}
     for attribute, name, _type, note, default in declared:
         content = getattr(value, attribute)

@@ -81,7 +81,7 @@ class ResourceKind(Generic[Model]):
         """The name of its CustomResourceDefinition."""
         return f"{self.plural}.{GROUP}"
 
-    def read(self, obj: Object) -> Model:
+    def read(self, obj: Mapping[str, Any]) -> Model:
         """The model of an object.
 
         Raises:

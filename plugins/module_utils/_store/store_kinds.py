@@ -73,7 +73,7 @@ STORED_JOB_KINDS = tuple(
     )
     for type_, (plural, short, what) in _NAMES.items()
 )
-KINDS = (*STORED_JOB_KINDS, JOB_COUNTER, JOB_STORE)
+KINDS: tuple[ResourceKind[Any], ...] = (*STORED_JOB_KINDS, JOB_COUNTER, JOB_STORE)
 
 _PLURALS = [one.plural for one in KINDS]
 _READ = ["get", "list", "watch"]

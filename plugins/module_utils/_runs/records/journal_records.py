@@ -54,7 +54,7 @@ class RecordedEntry(JournalEntry):
     encoding: Annotated[str, in_spec("`gzip` if `before` and `change` are compressed.", enum=[GZIP])] = ""
 
 
-JOURNAL_ENTRY = ResourceKind(
+JOURNAL_ENTRY: ResourceKind[JournalEntry] = ResourceKind(
     RecordedEntry,
     JOURNAL_ENTRY_KIND,
     "kymajournalentries",
