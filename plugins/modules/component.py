@@ -166,8 +166,16 @@ components:
       description: The component's name.
       type: str
       sample: logging
+    kind:
+      description: V(component). Records of runs have modules too.
+      type: str
+      sample: component
+    component_version:
+      description: The version of the component in the component list, or empty.
+      type: str
+      sample: 1.4.0
     state:
-      description: How it ended. V(succeeded), V(failed), V(not started) or V(cancelled).
+      description: V(succeeded), V(failed), V(cancelled) or V(not started).
       type: str
       sample: succeeded
     error:
@@ -209,16 +217,6 @@ components:
       description: Warnings.
       type: list
       elements: str
-    wide:
-      description:
-        - CustomResourceDefinitions with more versions than the release has, because objects of these versions
-          may exist. The run removes the versions once all components are healthy.
-      type: list
-      elements: str
-    component_version:
-      description: The version of the component in the component list, or empty.
-      type: str
-      sample: 1.4.0
     drift:
       description: Changes of others to its objects that were not reported before.
       type: list
@@ -241,7 +239,7 @@ components:
           type: str
           sample: loki
         field:
-          description: The field, in the form of the server's messages. Empty for the whole object.
+          description: The field. Empty for the whole object.
           type: str
           sample: spec.template.spec.containers[name="loki"].image
         manager:
@@ -254,14 +252,17 @@ components:
           sample: "2026-11-21T13:18:54Z"
         outcome:
           description:
-            - V(restored) if people have changed it, V(ceded) if another manager owns it, V(kept) if others
-              have added it, V(removed) if it is removed, V(adopted) if others have created the object.
+            - V(restored) if people have changed it, V(ceded) if another manager owns it.
+            - V(kept) if others have added it, V(removed) if it is removed.
+            - V(adopted) if others have created the object.
           type: str
           sample: restored
-    kind:
-      description: What it is. Records of runs have modules too. V(component) or V(module).
-      type: str
-      sample: component
+    wide:
+      description:
+        - CustomResourceDefinitions with more versions than the release has, because objects of these versions
+          may exist. The run removes the versions once all components are healthy.
+      type: list
+      elements: str
 run:
   description: The name of the run that records a deletion. Empty if nothing was deleted.
   returned: if O(state=absent)
@@ -294,7 +295,7 @@ durations:
   elements: dict
   contains:
     kind:
-      description: What was measured. V(plan), V(phase), V(component), V(module), V(errand) or V(migration).
+      description: V(plan), V(phase), V(component), V(module), V(migration) or V(errand).
       type: str
       sample: component
     name:

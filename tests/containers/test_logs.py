@@ -115,18 +115,14 @@ class User:
     def store(self) -> Result:
         """Create a one-off job, and follow it."""
         self.call(job_store.DEFINITION)
-        spec = pod_spec()
-        del spec["containers"]
+        spec = pod_spec(container("job", "echo login $password; exit 4", **READ))
         return self.call(
             stored_job.DEFINITION,
             name="stored",
             namespace=self.namespace,
             type="one-off",
             retry=0,
-            image=BUSYBOX,
-            command="echo login $password; exit 4",
-            pod={"spec": spec},
-            container=READ,
+            extra={"Job": {"spec": {"template": {"spec": spec}}}},
             show_logs=True,
             follow=True,
         )

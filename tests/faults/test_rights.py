@@ -16,7 +16,7 @@ from .world import World
 
 pytestmark = pytest.mark.control_plane
 
-PLACES = ("/kymainventories/base", "/ledgers/ledger", "/configmaps/mail", "/kymaruns/")
+PLACES = ("/inventories/base", "/ledgers/ledger", "/configmaps/mail", "/runs/")
 
 
 @pytest.fixture(autouse=True)

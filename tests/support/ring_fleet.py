@@ -78,7 +78,6 @@ class RingFleet:
         clusters: those that answer.
         rings: the hosts of each ring. A host without a cluster does not answer.
         options: variables of each call, without ``kyma_``.
-        variables: those of all hosts in the inventory, with ``kyma_``.
     """
 
     def __init__(
@@ -87,7 +86,6 @@ class RingFleet:
         self.clusters = clusters
         self.rings = rings
         self.options: dict[str, Any] = {}
-        self.variables: dict[str, Any] = {}
         self._folder = folder
         self._machines = [self._machine(name) for name in MACHINES]
 
@@ -110,11 +108,10 @@ class RingFleet:
 
     def _inventory(self, machine: Playbook) -> Path:
         """Write a machine's inventory: its groups are the rings."""
-        groups: dict[str, Any] = {
+        groups = {
             ring: {"hosts": {host: self._variables(machine, host) for host in hosts}}
             for ring, hosts in self.rings.items()
         }
-        groups["all"] = {"vars": self.variables}
         file = machine.folder / "fleet.yml"
         file.write_text(yaml.safe_dump(groups, sort_keys=False))
         return file

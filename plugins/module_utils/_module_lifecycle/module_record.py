@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .._cluster.cluster import Cluster, ref_of
-from .._runs.records.modules import MANAGED, Deploying, GroupKind, KnownObject, ModuleRecord
+from .._runs.records.modules import MANAGED, KnownObject, ModuleRecord
 from .decision import LOOKED_AFTER
 from .planned_module import PlannedModule
 from .running_version import manager_image
@@ -56,7 +56,8 @@ def with_deployment_begun(record: ModuleRecord, planned: PlannedModule) -> Modul
     manager = planned.desired_manager
     return replace(
         recorded_as_running(record, planned),
-        deploying=Deploying(planned.version.version, manager_image(manager) if manager else ""),
+        deploying_version=planned.version.version,
+        deploying_image=manager_image(manager) if manager else "",
     )
 
 
@@ -77,8 +78,9 @@ def installed_record(cluster: Cluster, record: ModuleRecord, planned: PlannedMod
         installed_version=version.version,
         manager=manager,
         manager_image=image,
-        deploying=Deploying(),
-        managed_kinds=tuple(GroupKind(*one) for one in version.associated),
+        deploying_version="",
+        deploying_image="",
+        managed_kinds=version.associated,
     )
 
 

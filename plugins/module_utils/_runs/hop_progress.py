@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .cluster_state import UNCHANGED, Hop, count_ended, with_end
+from .cluster_state import UNCHANGED, count_ended, with_end
+from .hop import Hop
 
 
 def hops_after(before: Sequence[Hop], given: Sequence[Hop], number: int) -> tuple[Hop, ...]:

@@ -12,10 +12,9 @@ from typing import Any
 
 from .._carrier.task import Task
 from .._errors import LifecycleError
-from .._result_codec import to_result
 from .cancellation import CancellationCheck
 from .outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome, durations_of, phase_entry
-from .recorder import begin_record, end_if_cancelled, end_record, run_begin, run_seconds
+from .recorder import begin_record, end_if_cancelled, end_record, run_seconds, run_spec
 from .records.installation import Installation
 from .records.runs import update_run_status
 
@@ -54,7 +53,7 @@ class TaskRun:
         self._task = task
         self._installation = installation
         self._begun = begun
-        self._facts = run_begin(
+        self._spec = run_spec(
             action,
             installation,
             version=installation.target or installation.version,
@@ -71,9 +70,7 @@ class TaskRun:
         self._seconds = 0.0
         self.name = ""
         self.cancelled_by = ""
-        self.cancellation = CancellationCheck(
-            task, {"metadata": {"name": self._name}, "status": {"begin": self._facts}}
-        )
+        self.cancellation = CancellationCheck(task, {"metadata": {"name": self._name}, "spec": self._spec})
 
     def begin(self) -> None:
         """Begin the record, unless it has begun; plans from before it are no longer valid.
@@ -88,7 +85,7 @@ class TaskRun:
                 return
             try:
                 self._status["phases"] |= begin_record(
-                    self._task.cluster, self._name, self._facts, self._installation, self._begun
+                    self._task.cluster, self._name, self._spec, self._installation, self._begun
                 )
             except LifecycleError as error:
                 self._problem = error
@@ -97,7 +94,7 @@ class TaskRun:
 
     def note(self, outcome: ComponentOutcome) -> None:
         """Record the outcome of a component."""
-        self._add({"components": {outcome.name: to_result(outcome)}})
+        self._add({"components": {outcome.name: outcome.as_result()}})
 
     def note_phase(self, name: str, outcomes: Sequence[ComponentOutcome], seconds: float) -> None:
         """Record the outcome of some components of a phase, and how long they took together."""
@@ -111,7 +108,7 @@ class TaskRun:
         if self._has_ended:
             return []
         self._has_ended = True
-        self._seconds = run_seconds(self._facts, self._status)
+        self._seconds = run_seconds(self._spec, self._status)
         failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
         self.cancelled_by = self.cancellation.reason() if failed else ""
         self.cancellation.run = ""
@@ -147,4 +144,4 @@ class TaskRun:
         if self.name:
             # The work is done even if it cannot be recorded, and the result contains it too.
             with suppress(LifecycleError):
-                update_run_status(self._task.cluster, self.name, status, among=len(self._facts["components"]))
+                update_run_status(self._task.cluster, self.name, status, among=len(self._spec["components"]))

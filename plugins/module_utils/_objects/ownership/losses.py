@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..._cluster.cluster import MANAGED_BY, Object, Ref, ref_of
 from ..._cluster.fields.field_owners import entries_of
@@ -31,8 +30,7 @@ _CONTROLLERS = PLATFORM_MANAGERS - {"before-first-apply"}
 _BOOKKEEPING = ("kubectl.kubernetes.io/last-applied-configuration", "meta.helm.sh/", "helm.sh/")
 
 
-@dataclass(frozen=True)
-class LostValue:
+class LostValue(NamedTuple):
     """One value of another field manager that an object loses by a write.
 
     Attributes:
@@ -46,6 +44,11 @@ class LostValue:
     field: str
     manager: str
     value: str
+
+    def as_result(self) -> dict[str, str]:
+        """The loss in the form of a task's result."""
+        fields = {"field": self.field, "manager": self.manager, "value": self.value}
+        return {**self.ref._asdict(), **fields}
 
     def __str__(self) -> str:
         return f"{self.ref}: {one_line(self.field)} = {self.value}, written by {one_line(self.manager)}"

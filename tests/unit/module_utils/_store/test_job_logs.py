@@ -34,7 +34,12 @@ SECRET: Object = {
     "metadata": {"name": "login", "namespace": "shop"},
     "data": {"password": base64.b64encode(PASSWORD.encode()).decode()},
 }
-READS: Object = {"envFrom": [{"secretRef": {"name": "login"}}]}
+READS: Object = {"spec": {"containers": [{"name": "job", "envFrom": [{"secretRef": {"name": "login"}}]}]}}
+EXTRA = {
+    JobType.ONE_OFF: {"Job": {"spec": {"template": READS}}},
+    JobType.SCHEDULED: {"CronJob": {"spec": {"jobTemplate": {"spec": {"template": READS}}}}},
+    JobType.CONTINUOUS: {"Deployment": {"spec": {"template": READS}}},
+}
 
 
 @pytest.fixture(autouse=True)
@@ -50,8 +55,10 @@ class Store:
         self.cluster = store_cluster(SECRET)
         self.played = PlayedJobs(self.cluster)
         self.shown: list[str] = []
-        command = ["sh", "-c", "true"]
-        roll_out(self.cluster, job_of("backup", type_, image="busybox:1", command=command, container=READS))
+        container = {"image": "busybox:1", "command": ["sh", "-c", "true"]}
+        extra: Any = EXTRA[type_]
+        READS["spec"]["containers"][0].update(container)
+        roll_out(self.cluster, job_of("backup", type_, image=None, command=None, extra=extra))
         self.text = f"login {PASSWORD}\nworking\n"
 
     def pods(self) -> list[Object]:

@@ -146,9 +146,7 @@ def test_an_existing_webhook_that_answers_is_a_warning() -> None:
     assert webhook_warnings(someone.plan()) == []
 
 
-@pytest.mark.parametrize(
-    "kinds", [("Lease",), ("KymaRun",), ("KymaJournalEntry",), ("KymaInstallation", "Lease", "KymaRun")]
-)
+@pytest.mark.parametrize("kinds", [("Lease",), ("Run",), ("JournalEntry",), ("Installation", "Lease", "Run")])
 def test_a_webhook_that_does_not_answer_blocks_with_the_command_to_run(
     kinds: tuple[str, ...],
 ) -> None:
@@ -166,7 +164,7 @@ def test_a_webhook_that_does_not_answer_blocks_with_the_command_to_run(
 def test_webhooks_are_read_only_if_there_is_something_to_write() -> None:
     someone = deployer_after(kyma("2.9"))
     someone.cluster.with_field_manager("theirs").create(guard(EVERYTHING))
-    silence(someone, "guard.x.io", "KymaInstallation", "Lease")
+    silence(someone, "guard.x.io", "Installation", "Lease")
     memory = someone.cluster
     assert isinstance(memory, MemoryCluster)
     before = len(memory.requests)
