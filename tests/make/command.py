@@ -55,9 +55,13 @@ def must(command: Sequence[str | Path], *, env: Mapping[str, str] | None = None,
 
 
 def read(
-    command: Sequence[str | Path], *, env: Mapping[str, str] | None = None, cwd: Path = ROOT
+    command: Sequence[str | Path],
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: Path = ROOT,
+    minutes: float = 20,
 ) -> tuple[int, str]:
-    """Run a program; return its exit code and all that it printed."""
+    """Run a program; return its exit code and all that it printed. It may take so many minutes."""
     require(command[0], (env or {}).get("PATH"))
     done = subprocess.run(
         _words(command),
@@ -68,7 +72,7 @@ def read(
         text=True,
         errors="replace",
         check=False,
-        timeout=20 * MINUTE,
+        timeout=minutes * MINUTE,
     )
     return done.returncode, done.stdout
 

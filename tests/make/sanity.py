@@ -117,7 +117,7 @@ def _with(
             "no",
             *options,
         )
-        code, printed = read(command, env=_variables(environment), cwd=content.COPY)
+        code, printed = read(command, env=_variables(environment), cwd=content.COPY, minutes=60)
     print(*(line for line in printed.splitlines() if not PIP.match(line)), sep="\n  ", flush=True)
     if code and may_lack and NOT_INSTALLED in printed:
         return not_at_hand(f"what `{what}` of ansible-core {core} needs can't be installed here")
