@@ -8,9 +8,10 @@ a file that imports one that depends on it, and a test below a `conftest.py` tha
 they are, also within functions and as dotted names in strings. The answer is computed from the files each
 time. `make test-all` runs the other files without ansible-core: a test that needs it fails there.
 
-On the lowest versions of all libraries, `make test` runs the files that depend on ansible-core, and those
-that import a library: themselves, by a helper below `tests`, or by a module of `plugins` that they import.
-What such a module imports counts only if no test imports it: otherwise that test tries the library.
+On the lowest versions of all libraries, `make test` runs the files that depend on ansible-core, and those for
+whose modules of `plugins` a library is imported. What such a module imports counts only if no test imports
+it: otherwise that test tries the library. Tests of the project itself, such as those of its documents, run on
+the versions of its developers alone.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Container, Iterable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from tests.cluster.paths import ROOT
@@ -27,6 +28,8 @@ OURS = "ansible_collections.kyma.lifecycle."
 SOURCES = ("plugins", "tests")
 NOT_TESTED_WITH_IT = ("tests.make", "tests.benchmark")
 """Our own tools name programs of ansible-core too, but tests of them run none."""
+OF_THE_PROJECT = ("benchmark", "cluster_tools", "conventions", "docs", "examples", "make", "support")
+"""Folders of tests/unit that try nothing that users run."""
 BELOW = ".*"
 """Ends the name of a package that a string has: it may go on with any module of the package."""
 DOTTED = re.compile(r"\bansible_collections\.kyma\.lifecycle(?:\.\w+)+")
@@ -49,10 +52,13 @@ def select(folders: Iterable[str], root: Path = ROOT) -> tuple[list[str], list[s
 
 
 def select_for_versions(folders: Iterable[str], root: Path = ROOT) -> list[str]:
-    """Return the files of tests in these folders that depend on ansible-core or import a library."""
+    """Return the files of tests in these folders that depend on ansible-core or try a library."""
     graph = _Graph(root)
     files = [
-        path.relative_to(root) for folder in folders for path in sorted((root / folder).rglob("test_*.py"))
+        file
+        for folder in folders
+        for path in sorted((root / folder).rglob("test_*.py"))
+        if (file := path.relative_to(root)).parts[2] not in OF_THE_PROJECT
     ]
     return [str(file) for file in files if graph.depends(file) or graph.imports_library(file)]
 
@@ -71,13 +77,14 @@ class _Graph:
         return any(_is_ansible(name) for module in self._closure(starts) for name in self._names[module])
 
     def imports_library(self, test: Path) -> bool:
-        """Whether a file of tests imports a library, itself or by modules that have no tests of their own.
+        """Whether modules of `plugins` import a library for a file of tests, and have no tests of their own.
 
         The conftest.py of all tests doesn't count: it has what a cluster needs, which most tests don't use.
         """
         starts = [module for module in self._with_conftests(test) if module != "tests.conftest"]
         reached = self._closure(starts, tested=self._imported_by_tests)
-        return any(name.partition(".")[0] in LIBRARIES for module in reached for name in self._names[module])
+        names = (name for module in reached if module.startswith(TESTED) for name in self._names[module])
+        return any(name.partition(".")[0] in LIBRARIES for name in names)
 
     @cached_property
     def _imported_by_tests(self) -> frozenset[str]:
@@ -113,6 +120,7 @@ def _is_ansible(name: str) -> bool:
     return name.partition(".")[0] == "ansible" or name in PROGRAMS
 
 
+@cache
 def _names(path: Path, file: Path) -> frozenset[str]:
     """Return what a file imports, as modules and as members of modules, and the programs that it names."""
     names: set[str] = set()

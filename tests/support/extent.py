@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -20,6 +20,14 @@ EXAMPLES = 100
 def examples(usually: int, everywhere: int = EXAMPLES) -> int:
     """Return how many examples of a property are tried: `usually`, and where everything is tried."""
     return max(usually, everywhere) if IS_FULL else usually
+
+
+def sample(items: Sequence[T], usually: int) -> list[T]:
+    """Return so many of the items, evenly spread from the first to the last; all if everything is tried."""
+    if IS_FULL or len(items) <= usually:
+        return [*items]
+    last = len(items) - 1
+    return [items[round(number * last / (usually - 1))] for number in range(usually)]
 
 
 def cases(few: Iterable[T], others: Iterable[T]) -> list[T]:

@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
+from tests.support.extent import cases
+
 from .conftest import HERE, THERE, Outcome, Playbooks, play
 
 SERVER = "https://127.0.0.1:1"
 WORDS = ("CANARYONE", "CANARYTWO")
-FORMS = {"broken": "{}\n{}", "umlaut": "{}\u00e4{}", "nul": "{}\0{}"}
+FORMS = dict(cases([("broken", "{}\n{}")], [("umlaut", "{}\u00e4{}"), ("nul", "{}\0{}")]))
 REFUSED = "which no HTTP header can have"
 
 

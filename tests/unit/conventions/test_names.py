@@ -88,20 +88,20 @@ def names_in(file: Path) -> Iterator[tuple[int, str]]:
             yield token.start[0], token.string
 
 
+@cache
+def places() -> Mapping[str, str]:
+    """The last place of each name."""
+    return {name: f"{file.relative_to(ROOT)}:{line}" for file in files() for line, name in names_in(file)}
+
+
 def test_no_name_is_vague() -> None:
-    vague = {
-        f"{file.relative_to(ROOT)}:{line} {name}"
-        for file in files()
-        for line, name in names_in(file)
-        if is_vague(name) and name not in EXCEPTIONS
-    }
+    vague = [f"{places()[name]} {name}" for name in places() if is_vague(name) and name not in EXCEPTIONS]
     assert sorted(vague) == []
 
 
 def test_exceptions_are_few_and_needed() -> None:
-    used = {name for file in files() for _line, name in names_in(file)}
     assert len(EXCEPTIONS) <= 20
-    assert {*EXCEPTIONS} <= used
+    assert {*EXCEPTIONS} <= places().keys()
 
 
 def test_a_function_that_returns_a_bool_reads_as_a_question() -> None:

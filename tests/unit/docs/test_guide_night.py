@@ -46,7 +46,7 @@ TEMPLATES = END.join(templates())
 
 def is_printed(message: str, templates: str) -> bool:
     """Whether a message may be one of some templates; an ellipsis stands for anything in one of them."""
-    pattern = f"[^{END}]*".join(map(re.escape, message.split(ELLIPSIS)))
+    pattern = f"[^{END}]*".join(map(re.escape, message.strip(ELLIPSIS).split(ELLIPSIS)))
     return re.search(pattern, templates) is not None
 
 

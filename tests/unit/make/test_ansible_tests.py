@@ -93,15 +93,14 @@ LAYERS = {
 @pytest.mark.parametrize(
     ("text", "stays"),
     [
-        ("import packaging.version", True),
-        ("def test() -> None:\n    import yaml", True),
+        ("import packaging.version", False),
         (f"from {PLUGINS}.module_utils.reader import read", True),
         (f"from {PLUGINS}.module_utils.sender import send", True),
         ("from tests.support.server import serve", True),
         (f"from {PLUGINS}.module_utils.decision import decide", False),
         ("import os", False),
     ],
-    ids=["library", "late", "module", "module behind it", "helper", "module with tests between", "none"],
+    ids=["library", "module", "module behind it", "helper", "module with tests between", "none"],
 )
 def test_tests_that_import_a_module_run_on_the_lowest_versions(
     tmp_path: Path, text: str, stays: bool
@@ -125,11 +124,14 @@ def ours() -> tuple[list[str], list[str]]:
     return select(["tests/unit"])
 
 
-def test_less_than_half_of_our_tests_run_on_the_lowest_versions(ours: tuple[list[str], list[str]]) -> None:
+def test_less_than_a_third_of_ours_runs_on_the_lowest_versions(
+    ours: tuple[list[str], list[str]],
+) -> None:
     files = select_for_versions(["tests/unit"])
     depend, others = ours
-    assert set(depend) < set(files)
-    assert 2 * len(files) < len(depend) + len(others)
+    assert len({*files} & {*depend}) > 50
+    assert 3 * len(files) < len(depend) + len(others)
+    assert not any(file.startswith("tests/unit/docs/") for file in files)
     assert "tests/unit/module_utils/_cluster/http/test_connection.py" in files
     assert "tests/unit/module_utils/_deploy/desired/test_release_versions.py" in files
 

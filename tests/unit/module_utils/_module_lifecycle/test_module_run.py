@@ -33,6 +33,7 @@ from tests.support.driver import (
     only_reads,
     release,
 )
+from tests.support.extent import sample
 from tests.support.memory_modules import (
     CATALOG,
     NAMESPACE,
@@ -210,7 +211,7 @@ def test_after_a_failure_at_any_write_the_next_run_installs_it() -> None:
     undisturbed.manage()
     count = sum(request.writes for request in memory(undisturbed).requests)
     assert count > 10
-    for number in range(1, count + 1):
+    for number in sample(range(1, count + 1), 5):
         someone = user()
         memory(someone).fail_at(
             number, Unreachable("the connection broke"), before=bool(number % 2), writes_only=True
@@ -231,7 +232,7 @@ def test_after_a_failure_at_any_write_the_next_run_deletes_it() -> None:
     undisturbed.manage(state="absent")
     count = sum(request.writes for request in memory(undisturbed).requests) - before
     assert count > 10
-    for number in range(1, count + 1):
+    for number in sample(range(1, count + 1), 5):
         someone = user()
         someone.manage()
         memory(someone).fail_at(

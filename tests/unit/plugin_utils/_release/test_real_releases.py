@@ -16,6 +16,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_docum
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint import fingerprint
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
 
+from tests.support.extent import sample
+
 OBJECTS = {
     ("2.7", "evaluation"): (370, 28),
     ("2.7", "production"): (377, 28),
@@ -30,7 +32,7 @@ OBJECTS = {
 }
 
 
-@pytest.mark.parametrize(("version", "profile"), OBJECTS)
+@pytest.mark.parametrize(("version", "profile"), sample([*OBJECTS], 4))
 def test_a_real_release_is_read(real_releases: Path, version: str, profile: str) -> None:
     request = ReleaseRequest(str(real_releases / version), profile=profile)
     release = load_release(request)

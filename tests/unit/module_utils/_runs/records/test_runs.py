@@ -32,8 +32,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
 )
 
 from tests.support.driver import Entries, config_map, deployer, release
+from tests.support.extent import examples
 
 HALF = 512 * 1024
+FINDINGS = examples(300, 3_000)
+"""Of each of 60 components."""
 
 
 def size(value: Any) -> int:
@@ -144,7 +147,7 @@ def test_the_record_of_a_run_of_60_components_with_thousands_of_findings(
 ) -> None:
     monkeypatch.setattr(
         "ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_work.new_findings",
-        lambda _findings, _known: list(map(finding, range(3_000))),
+        lambda _findings, _known: list(map(finding, range(FINDINGS))),
     )
     components: Entries = {f"c{number}": [config_map(f"c{number}", a="b")] for number in range(60)}
     someone = deployer(release("2.9", components), Talks)
@@ -154,4 +157,4 @@ def test_the_record_of_a_run_of_60_components_with_thousands_of_findings(
     assert entry["left_out"].endswith(" of 5000 are kept here, and all in the task's result")
     [worked] = [one for one in someone.results if one.get("migrations")][-1:]
     assert len(worked["migrations"][0]["warnings"]) == 5_000
-    assert {len(one["drift"]) for one in worked["components"]} == {3_000}
+    assert {len(one["drift"]) for one in worked["components"]} == {FINDINGS}
