@@ -39,7 +39,7 @@ class Suite:
     Attributes:
         name: the verb that runs it.
         folders: where its tests are.
-        markers: which of them it has, as pytest's `-m` takes it; empty for all.
+        markers: which of them it has, as pytest's `-m` takes it; empty for all. Those for a night count too.
     """
 
     name: str
@@ -49,7 +49,14 @@ class Suite:
     @property
     def arguments(self) -> Sequence[str]:
         """The arguments of pytest that select its tests."""
-        return [*self.folders, *(["-m", self.markers] if self.markers else [])]
+        return [*self.folders, *self.selection]
+
+    @property
+    def selection(self) -> Sequence[str]:
+        """The arguments that select by markers."""
+        chosen = [f"({self.markers})"] if self.markers else []
+        chosen += [] if IS_FULL else ["not night"]
+        return ["-m", " and ".join(chosen)] if chosen else []
 
 
 NOT_UNIT = "cluster or control_plane or rulebook or browser"
@@ -127,7 +134,7 @@ def _unit(
     Two processes share them in one lane, because each waits a third of its time, and the tests with clusters
     wait for this. Where they have both lanes, it is four.
     """
-    arguments = [*tests, "-m", UNIT.markers]
+    arguments = [*tests, *UNIT.selection]
     return run_pytest(
         environment, UNIT.name, arguments, sharing=sharing, minutes=45, may_be_empty=may_be_empty
     )

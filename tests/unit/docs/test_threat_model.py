@@ -38,6 +38,9 @@ def test_make_test_runs_each_proof(claim: str, proof: str) -> None:
         assert run.issuperset(tests), f"make test does not run {set(tests) - run} of {name}"
 
 
+NIGHT = "pytest.mark.night"
+
+
 def usual_tests(path: Path) -> set[str]:
     """The tests of a file that each `make test` runs, not only `make test-all` or some of them."""
     tests = {test.name: test for test in found_tests(ast.parse(path.read_text()).body)}
@@ -50,7 +53,9 @@ def usual_tests(path: Path) -> set[str]:
 
 
 def found_tests(body: Sequence[ast.stmt]) -> Iterator[ast.FunctionDef]:
-    """The tests that are there without `IS_FULL`, and have a case then."""
+    """The tests that are there without `IS_FULL`, and have a case then; none that are for a night."""
+    if any("pytestmark" in text and NIGHT in text for text in map(ast.unparse, body)):
+        return
     for one in body:
         if isinstance(one, ast.ClassDef):
             yield from found_tests(one.body)
@@ -58,8 +63,13 @@ def found_tests(body: Sequence[ast.stmt]) -> Iterator[ast.FunctionDef]:
             yield from found_tests(one.orelse if ast.unparse(one.test) == "IS_FULL" else one.body)
         elif isinstance(one, ast.FunctionDef) and one.name.startswith("test_"):
             marks = [ast.unparse(mark) for mark in one.decorator_list]
-            if not any("cases([]," in mark or ("skipif" in mark and "IS_FULL" in mark) for mark in marks):
+            if not any(map(is_left_out, marks)):
                 yield one
+
+
+def is_left_out(mark: str) -> bool:
+    """Whether `make test` leaves out all cases of a test with this decorator."""
+    return "cases([]," in mark or ("skipif" in mark and "IS_FULL" in mark) or mark == NIGHT
 
 
 def faults_in(path: Path) -> dict[str, str]:
@@ -80,9 +90,12 @@ def test_a_test_that_make_test_may_leave_out_is_no_proof(tmp_path: Path) -> None
         "if IS_FULL:\n    def test_b(): ...\nelse:\n    def test_c(): ...\n"
         "@pytest.mark.parametrize('x', cases([], [1]))\ndef test_d(x): ...\n"
         "@pytest.mark.skipif(not IS_FULL, reason='slow')\ndef test_e(): ...\n"
+        "@pytest.mark.night\ndef test_g(): ...\n"
         "class TestF:\n    def test_f(self): ...\n"
     )
     assert usual_tests(file) == {"test_a", "test_c", "test_f"}
+    file.write_text(f"pytestmark = [pytest.mark.cluster, {NIGHT}]\n" + file.read_text())
+    assert usual_tests(file) == set()
     deployers = next(path for path in FILES if path.name == "test_two_deployers.py")
     assert "test_clocks_that_are_off_make_no_difference" in usual_tests(deployers)
     assert "test_the_next_run_continues_where_a_killed_one_stopped" not in usual_tests(deployers)

@@ -147,7 +147,7 @@ def test_make_unit_runs_one_room_or_all(ran: list[Sequence[str]], monkeypatch: p
     STEPS["unit"].do()
     monkeypatch.setenv("ROOM", "_errands")
     STEPS["unit"].do()
-    of_unit = ["-m", suites.UNIT.markers]
+    of_unit = [*suites.UNIT.selection]
     assert ran == [
         [*suites.UNIT.folders, *of_unit],
         ["tests/unit/module_utils/_errands", "tests/integration/errands", *of_unit],
@@ -162,4 +162,4 @@ def test_make_changed_runs_nothing_where_nothing_has_changed(
     assert ran == []
     monkeypatch.setattr(selection, "changed_files", lambda: ["tests/make/steps.py"])
     STEPS["changed"].do()
-    assert ran == [["tests/unit/make", "-m", suites.UNIT.markers]]
+    assert ran == [["tests/unit/make", *suites.UNIT.selection]]
