@@ -18,7 +18,7 @@ from tests.support.own_cluster import OwnCluster
 from tests.support.ring_fleet import RingFleet
 from tests.support.small_release import NAMESPACE, SmallRelease, config_map
 
-pytestmark = pytest.mark.control_plane
+pytestmark = [pytest.mark.control_plane, pytest.mark.night]
 
 RINGS = {"canary": ["one"], "rest": ["fixed", "other"]}
 ADDED = "added"

@@ -19,7 +19,7 @@ from tests.support.manifests import manifests_of
 from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Outcome, Playbook
 
-pytestmark = pytest.mark.control_plane
+pytestmark = [pytest.mark.control_plane, pytest.mark.night]
 
 Object = dict[str, Any]
 

@@ -17,7 +17,7 @@ from tests.support.playbook_run import Outcome, Playbook
 from tests.support.small_release import NAMESPACE, SmallRelease, deployment
 from tests.support.webhooks import converting
 
-pytestmark = pytest.mark.control_plane
+pytestmark = [pytest.mark.control_plane, pytest.mark.night]
 
 Object = dict[str, Any]
 

@@ -12,7 +12,7 @@ import pytest
 from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Playbook
 
-pytestmark = pytest.mark.control_plane
+pytestmark = [pytest.mark.control_plane, pytest.mark.night]
 
 
 def test_kyma_2_7_is_deployed_with_its_jaeger(

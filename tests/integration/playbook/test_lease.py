@@ -213,6 +213,7 @@ def test_of_two_at_the_same_moment_one_works_and_both_finish(deployers: Deployer
     assert deployers.leftovers() == []
 
 
+@pytest.mark.night
 def test_a_run_that_does_not_wait_fails_and_names_the_holder(deployers: Deployers) -> None:
     deployers.renew()
     deployers.playbooks[0].migration("slow", SLOW.replace("time.sleep(6)", "time.sleep(20)"))

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.cluster.paths import ROOT
+from tests.support.extent import cases
 from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Outcome, Playbook
 from tests.support.small_release import SmallRelease, config_map, mark_of, marking
@@ -79,7 +80,7 @@ def place(playbook: Playbook, small: SmallRelease, own_cluster: OwnCluster) -> P
     return Place(playbook, small, own_cluster)
 
 
-@pytest.fixture(params=[HERE, THERE])
+@pytest.fixture(params=cases([HERE], [THERE]))
 def where(request: pytest.FixtureRequest) -> str:
     """Where the work is done."""
     return str(request.param)

@@ -14,7 +14,7 @@ from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Playbook
 from tests.support.small_release import NAMESPACE, SmallRelease, config_map
 
-pytestmark = pytest.mark.control_plane
+pytestmark = [pytest.mark.control_plane, pytest.mark.night]
 
 ID = "checkout/password-in-secret"
 
