@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.parsing.convert_bool import boolean
-from ansible.utils.vars import load_extra_vars
 
 from ..module_utils._carrier.task import ControllerNotes, Result
 from ..module_utils._carrier.task_call import failed_result
@@ -25,7 +24,6 @@ from ..plugin_utils._carrier.direct_carrier import DirectCarrier
 from ..plugin_utils._carrier.materials import NoRelease
 from ..plugin_utils._carrier.play_batches import host_turn
 from ..plugin_utils._carrier.role_options import delegate_variables, is_in_own_role
-from ..plugin_utils._plan_file.plan_task import PlanFileTask
 
 HOP_OPTIONS = ("release", "release_checksum", "release_version")
 """The options that the tasks of one hop need to find its release; the plan adds the profile."""
@@ -115,8 +113,7 @@ class ActionModule(LateFailure, ClusterTask, DirectCarrier):
         # Imported here, because only rollouts in rings need it.
         from ..plugin_utils._rollout.fleet_variables import refusal_without_rings
 
-        rings = self._templar.template(options.get(RINGS))
-        return refusal_without_rings(options, rings, lambda: load_extra_vars(self._loader).get(RINGS))
+        return refusal_without_rings(options, self._templar.template(options.get(RINGS)))
 
     def _is_in_turn(self, arguments: Arguments, task_vars: TaskVars) -> bool:
         """Whether a ring is being deployed, and nothing has begun here."""
@@ -148,6 +145,9 @@ class ActionModule(LateFailure, ClusterTask, DirectCarrier):
             return failed_result(f"{stored[0]} needs the answer of the task, so it can't be an async one")
         if stored in ([], ["diff_file"]):
             return self._planned(arguments, task_vars)
+        # Imported here, because most plans need no file.
+        from ..plugin_utils._plan_file.plan_task import PlanFileTask
+
         keeping = PlanFileTask(
             self._task.args,
             self._task.action,

@@ -161,11 +161,11 @@ def reported_clusters(
 
 def _silent_cluster(host: str, state: ClusterState | None, *, has_left: bool) -> ClusterReport:
     """A host whose tasks for the report have not ended: what the tasks of its deployment say."""
-    state = state or ClusterState(host, reason=NOT_BEGUN_YET)
-    reason = LEFT if has_left and state.reason == NOT_BEGUN_YET else state.reason
+    state = state or ClusterState(host, failures=(NOT_BEGUN_YET,))
+    failures = (LEFT,) if has_left and state.reason == NOT_BEGUN_YET else state.failures
     # No task has read the variables of its connection.
     commands = CommandTarget(host=host, inventory=_inventory())
-    return ClusterReport(replace(state, reason=reason), commands=commands)
+    return ClusterReport(replace(state, failures=failures), commands=commands)
 
 
 def _diff(path: Path, before: str, after: str) -> Result:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from ansible import context
@@ -16,6 +17,7 @@ from ansible.plugins.action import ActionBase
 
 from ..module_utils._carrier.task import Result
 from ..module_utils._errors import LifecycleError
+from ..module_utils._result_codec import to_result
 from ..module_utils._timestamp import precise_timestamp
 from ..plugin_utils._carrier.carrier import TaskVars
 from ..plugin_utils._carrier.cluster_log import CLUSTER_LOG
@@ -23,7 +25,11 @@ from ..plugin_utils._carrier.paths import SearchPath, folders_of_named_files
 from ..plugin_utils._carrier.role_options import role_options, variable_of
 from ..plugin_utils._carrier.screen.console import print_line
 from ..plugin_utils._rollout.facts import facts_after, facts_later, facts_of
-from ..plugin_utils._rollout.fleet_variables import refuse_variables
+from ..plugin_utils._rollout.fleet_variables import (
+    refuse_file,
+    refuse_other_rings,
+    refuse_variables,
+)
 from ..plugin_utils._rollout.gate import broken_clusters, decide, rings_to_check
 from ..plugin_utils._rollout.model import GO, CheckVerdict, ClusterFacts, GatedRun, RingOptions, Rollout
 from ..plugin_utils._rollout.ring_check import ask_check, check_question, find_check
@@ -42,10 +48,14 @@ RAW_OPTIONS = (
 """The options with a value for all rings, or one for each."""
 ARGUMENT_SPEC: dict[str, dict[str, Any]] = {
     "step": {"type": "str", "choices": ["rings", "decision", "end"], "default": "decision"},
-    "rings": {"type": "list", "elements": "str", "required": True},
+    "rings": {"type": "list", "elements": "str", "default": []},
     **{name: {"type": "raw"} for name in RAW_OPTIONS},
 }
 ROLE = "kyma"
+RING_VARIABLES = {option: variable_of(option, ROLE) for option in ("rings", *RAW_OPTIONS)}
+"""The variables of rings, by option."""
+RINGS_FILE = "__kyma_rings_file"
+"""The variable of the playbook with the file beside the inventory, see ``playbooks/deployment/vars``."""
 REPORT_FILES = ("kyma_report", "kyma_summary", "kyma_junit")
 ROLLOUT, RESULT, OUTSIDE = "kyma_rollout", "kyma_result", "__kyma_plans"
 """The variables with the rollout, the result of a host, and the plans of clusters outside of ``--limit``."""
@@ -68,10 +78,17 @@ class ActionModule(ActionBase):
         _outcome, params = self.validate_argument_spec(argument_spec=self.argument_spec)
         try:
             fleet = _Fleet(params, known)
+            if file := self._rings_file(known):
+                refuse_file(file, self._loader.load_from_file(file), RING_VARIABLES.values())
             steps = {"rings": fleet.check_rings, "decision": fleet.decide, "end": fleet.end}
             return steps[params["step"]]()
         except LifecycleError as error:
             return {"failed": True, "msg": str(error)}
+
+    def _rings_file(self, task_vars: TaskVars) -> str:
+        """The file beside the inventory with variables of rings; empty if there is none."""
+        file = str(self._templar.template(task_vars.get(RINGS_FILE, "")))
+        return file if Path(file).is_absolute() else ""
 
 
 class _Fleet:
@@ -97,10 +114,10 @@ class _Fleet:
 
     def check_rings(self) -> Result:
         """Validate the variables, and share the clusters outside of ``--limit`` among the hosts."""
+        refuse_other_rings({host: self._vars["hostvars"][host] for host in self._hosts})
         rings = self._rings
-        names = {option: variable_of(option, ROLE) for option in ("rings", *RAW_OPTIONS)}
         everyone = dict.fromkeys([*self._hosts, *(host for ring in rings for host in ring.hosts)])
-        refuse_variables({host: self._raw(host) for host in everyone}, names)
+        refuse_variables({host: self._raw(host) for host in everyone}, RING_VARIABLES)
         for ring in rings:
             if ring.check:
                 find_check(ring.check, self._folders)
@@ -137,7 +154,7 @@ class _Fleet:
         facts = self._facts()
         checks = self._ask_checks(facts)
         rollout = self._decided(facts, checks)
-        CLUSTER_LOG.show_rollout(rollout.as_result())
+        CLUSTER_LOG.show_rollout(to_result(rollout))
         failed = broken_clusters(self._rings, facts, self._now)
         return {
             **_result(rollout),
@@ -185,7 +202,7 @@ class _Fleet:
         checks = {ring.name: CheckVerdict(GO) for ring in self._rings}
         checks |= {ring: CheckVerdict(**verdict) for ring, verdict in before["checks"].items()}
         rollout = self._decided(facts, checks)
-        CLUSTER_LOG.show_rollout(rollout.as_result())
+        CLUSTER_LOG.show_rollout(to_result(rollout))
         failures = failures_of(rollout, self._hosts)
         others = [host for host in self._hosts if host not in failures]
         return {
@@ -221,4 +238,4 @@ class _Fleet:
 
 def _result(rollout: Rollout) -> Result:
     """A rollout as a result of a task, which is no failure of the task."""
-    return {**rollout.as_result(), "is_failed": rollout.failed, "failed": False, "changed": False}
+    return {**to_result(rollout), "is_failed": rollout.failed, "failed": False, "changed": False}

@@ -81,7 +81,9 @@ from typing import TYPE_CHECKING, Any
 
 from ansible.plugins.callback import CallbackBase
 
-from ..module_utils._runs.durations import KINDS, render_durations, with_items
+from ..module_utils._result_codec import from_result, result_fields
+from ..module_utils._runs.durations import render_durations, with_items
+from ..module_utils._runs.outcomes import KINDS, Duration
 from ..plugin_utils._carrier.screen.console import label_lines, print_banner, print_block
 from ..plugin_utils._spans.exporter_settings import endpoint_variable, protocol_problem
 
@@ -179,13 +181,4 @@ def durations_in(result: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """
     for row in (row for one in with_items(result) for row in one.get("durations") or ()):
         if isinstance(row, Mapping) and row.get("kind") in KINDS and {"name", "seconds"} <= row.keys():
-            yield {
-                "kind": str(row["kind"]),
-                "name": str(row["name"]),
-                "state": str(row.get("state") or ""),
-                "seconds": float(row["seconds"]),
-                "slow": bool(row.get("slow")),
-                "started_at": str(row.get("started_at") or ""),
-                "finished_at": str(row.get("finished_at") or ""),
-                "component": str(row.get("component") or ""),
-            }
+            yield result_fields(from_result(Duration, row))

@@ -13,7 +13,7 @@ author:
   - the kyma.lifecycle authors (@kyma-project)
 description:
   - A ring in C(kyma_ring_approve) gets a release only after it was approved. The approval is an object of the
-    kind C(Approval) in each cluster of the ring before. The first ring has it in its own clusters.
+    kind C(KymaApproval) in each cluster of the ring before. The first ring has it in its own clusters.
   - The module writes the approval of one cluster. A play over a ring approves in all of them. The playbook
     C(kyma.lifecycle.approve_ring) does all of it, and refuses before the ring may start otherwise.
   - An approval counts for the release with its digest only, and until its end. C(kubectl get kyap) lists

@@ -166,16 +166,8 @@ components:
       description: The component's name.
       type: str
       sample: logging
-    kind:
-      description: V(component). Records of runs have modules too.
-      type: str
-      sample: component
-    component_version:
-      description: The version of the component in the component list, or empty.
-      type: str
-      sample: 1.4.0
     state:
-      description: V(succeeded), V(failed), V(cancelled) or V(not started).
+      description: How it ended. V(succeeded), V(failed), V(not started) or V(cancelled).
       type: str
       sample: succeeded
     error:
@@ -217,6 +209,16 @@ components:
       description: Warnings.
       type: list
       elements: str
+    wide:
+      description:
+        - CustomResourceDefinitions with more versions than the release has, because objects of these versions
+          may exist. The run removes the versions once all components are healthy.
+      type: list
+      elements: str
+    component_version:
+      description: The version of the component in the component list, or empty.
+      type: str
+      sample: 1.4.0
     drift:
       description: Changes of others to its objects that were not reported before.
       type: list
@@ -239,7 +241,7 @@ components:
           type: str
           sample: loki
         field:
-          description: The field. Empty for the whole object.
+          description: The field, in the form of the server's messages. Empty for the whole object.
           type: str
           sample: spec.template.spec.containers[name="loki"].image
         manager:
@@ -252,17 +254,14 @@ components:
           sample: "2026-11-21T13:18:54Z"
         outcome:
           description:
-            - V(restored) if people have changed it, V(ceded) if another manager owns it.
-            - V(kept) if others have added it, V(removed) if it is removed.
-            - V(adopted) if others have created the object.
+            - V(restored) if people have changed it, V(ceded) if another manager owns it, V(kept) if others
+              have added it, V(removed) if it is removed, V(adopted) if others have created the object.
           type: str
           sample: restored
-    wide:
-      description:
-        - CustomResourceDefinitions with more versions than the release has, because objects of these versions
-          may exist. The run removes the versions once all components are healthy.
-      type: list
-      elements: str
+    kind:
+      description: What it is. Records of runs have modules too. V(component) or V(module).
+      type: str
+      sample: component
 run:
   description: The name of the run that records a deletion. Empty if nothing was deleted.
   returned: if O(state=absent)
@@ -295,7 +294,7 @@ durations:
   elements: dict
   contains:
     kind:
-      description: V(plan), V(phase), V(component), V(module), V(migration) or V(errand).
+      description: What was measured. V(plan), V(phase), V(component), V(module), V(errand) or V(migration).
       type: str
       sample: component
     name:

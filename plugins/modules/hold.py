@@ -15,7 +15,7 @@ description:
   - While a cluster is held, every deployment that has anything to do is refused, whoever begins it. Deletions
     and single tasks that write are refused as well.
   - A hold does not stop a run that has begun. M(kyma.lifecycle.run) with C(state=cancelled) stops it.
-  - The hold is C(spec.hold) of the Installation in the cluster. C(kubectl get kyin) shows the reason.
+  - The hold is the object C(kyma) of the kind C(KymaHold). C(kubectl get kyhold) shows it.
   - The module can hold a cluster before its first deployment. It then installs the definitions of the records
     of this collection.
 extends_documentation_fragment:
@@ -43,9 +43,9 @@ options:
     type: str
     default: ''
 notes:
-  - The user needs the rights to get and patch Installations of C(lifecycle.kyma-project.io). On a cluster
-    without the current definitions of the records, also those to create and patch
-    CustomResourceDefinitions and ClusterRoles.
+  - The shipped role C(kyma-lifecycle-holder) grants the rights, and no others. On a cluster without the
+    definitions of the records, the user also needs those to create and patch CustomResourceDefinitions and
+    ClusterRoles.
 seealso:
   - module: kyma.lifecycle.run
   - module: kyma.lifecycle.run_info

@@ -88,8 +88,8 @@ options:
     default: false
 notes:
   - The cluster has the journals of the newest twenty runs, like their records. To read and write them you
-    need rights on C(journalentries.lifecycle.kyma-project.io). For a Secret you also need rights on Secrets
-    of its namespace, because the earlier values are in another Secret there.
+    need rights on C(kymajournalentries.lifecycle.kyma-project.io). For a Secret you also need rights on
+    Secrets of its namespace, because the earlier values are in another Secret there.
 seealso:
   - module: kyma.lifecycle.migration_info
   - module: kyma.lifecycle.component
@@ -153,7 +153,7 @@ migrations:
       description:
         - How it ended. V(done), V(not_needed), V(warned) if it was done with a warning, V(blocked) if a
           person must act, V(failed), V(timeout), V(cancelled), or V(skipped) if a migration that it needs did
-          not end well.
+          not end well. V(running) from before its first write.
       type: str
       sample: done
     verdict:
@@ -214,13 +214,12 @@ undone:
       type: str
       sample: certificates/adopt-gateway
     runs:
-      description: The runs in which it wrote this.
+      description: The runs in which it wrote this, or else the newest.
       type: list
       elements: str
       sample: [20261121-201045-a1b2c3]
     state:
-      description:
-        - V(undone), V(partly) if a part of it stays, or V(failed) if it may be tried again.
+      description: V(undone), V(partly) if a part of it stays, or V(failed) if it may be tried again.
       type: str
       sample: undone
     at:
@@ -236,20 +235,20 @@ undone:
       type: list
       elements: dict
       contains:
-        kind:
-          description: The object's kind.
-          type: str
-          sample: Gateway
         group:
-          description: The object's API group.
+          description: The object's API group. Empty for the core group.
           type: str
           sample: networking.istio.io
+        kind:
+          description: Its kind.
+          type: str
+          sample: Gateway
         namespace:
-          description: The object's namespace, or empty.
+          description: Its namespace. Empty for cluster-scoped kinds.
           type: str
           sample: kyma-system
         name:
-          description: The object's name.
+          description: Its name.
           type: str
           sample: kyma-gateway
         migrations:
@@ -261,7 +260,8 @@ undone:
           description:
             - V(restored), V(recreated) or V(deleted). V(as_before) if there was nothing to do.
               V(changed_since) if others have changed all of it. V(irreversible) if the migration declares
-              that. V(refused) if the API server refuses it. V(failed) otherwise.
+              that. V(refused) if the API server refuses it. V(failed) if it could not be tried completely, so
+              that it may be tried again.
           type: str
           sample: restored
         fields:
@@ -284,7 +284,7 @@ undone:
           type: str
           sample: ""
     own_undo:
-      description: The result of its method C(undo), as in RV(migrations[].state). Empty if it has none.
+      description: The state of its own method for that, as of a migration. Empty if it has none.
       type: str
       sample: ""
     error:
@@ -303,7 +303,7 @@ durations:
   elements: dict
   contains:
     kind:
-      description: V(plan), V(phase), V(component), V(module), V(migration) or V(errand).
+      description: What was measured. V(plan), V(phase), V(component), V(module), V(errand) or V(migration).
       type: str
       sample: component
     name:

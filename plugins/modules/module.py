@@ -20,8 +20,8 @@ description:
     and upgraded, and the API server denies new resources of these kinds.
   - The default configuration is created once. It is never changed, and never created again after a user has
     deleted it.
-  - The cluster has a record of each module, a C(Module) of C(lifecycle.kyma-project.io). Wait for a module
-    with C(kubectl wait --for=condition=Ready modules.lifecycle.kyma-project.io/NAME).
+  - The cluster has a record of each module, a C(KymaModule) of C(lifecycle.kyma-project.io). Wait for a
+    module with C(kubectl wait --for=condition=Ready kymamodules/NAME).
   - A module that is refused, blocked or fails never stops the others, but a refused one stops all removals of
     the task. The task fails at its end, and names each of them.
   - A module that the C(Kyma) resource C(kyma-system/default) names is refused, as Kyma's lifecycle manager

@@ -28,10 +28,10 @@ options:
   rings:
     description:
       - The groups of the inventory, in the order in which they get the release. Each host of the play must be
-        in exactly one of them. A group without hosts is skipped, unless it is the first.
+        in exactly one of them. A group without hosts is skipped, unless it is the first. One is needed.
     type: list
     elements: str
-    required: true
+    default: []
   ring_soak:
     description:
       - How long a ring must have been done before the next one may start, such as V(90s), V(30m), V(2h),
@@ -137,9 +137,9 @@ rings:
       sample: canary
     state:
       description:
-        - V(done), V(open), V(waiting), V(stopped) or V(empty).
-        - An open ring may be deployed, or is being deployed or soaking. In one that has stopped, a person has
-          to act.
+        - An open ring may be deployed, or is being deployed or soaking. The gate of one that waits is closed.
+          In one that has stopped, a person has to act. An empty one has no hosts. V(done), V(open),
+          V(waiting), V(stopped) or V(empty).
       type: str
       sample: open
     reasons:
@@ -156,7 +156,7 @@ rings:
       type: float
       sample: 3600
     needs_approval:
-      description: Whether only an approval is lacking.
+      description: Whether only an approval is lacking, or an approval and a time or the check.
       type: bool
       sample: false
     clusters:
@@ -169,23 +169,23 @@ rings:
           type: str
           sample: canary-1
         previous:
-          description: The release that the cluster has.
+          description: The release that the cluster has. Empty if unknown.
           type: str
           sample: "2.11.0"
         version:
-          description: The release to deploy.
+          description: The release to deploy. Empty if unknown.
           type: str
           sample: "2.12.0"
         state:
-          description: The state of the cluster, as in C(kyma_result). V(unchanged) has the release.
+          description: The state of the cluster, as in the result of the role. V(unchanged) has the release.
           type: str
           sample: planned
         health:
-          description: V(healthy), V(unhealthy) or V(unknown).
+          description: Whether the objects of the release are healthy. V(healthy), V(unhealthy) or V(unknown).
           type: str
           sample: healthy
         done_since:
-          description: From when its soak counts. Empty if it does not have the release.
+          description: From when its soak counts, by its own clock. Empty if it does not have the release.
           type: str
           sample: ""
         reason:

@@ -233,17 +233,18 @@ hops:
   elements: dict
   contains:
     from:
-      description: The release before the hop. Empty if there was none, or if that is unknown.
+      description: The release before the hop; empty for none or unknown.
       type: str
       sample: "2.9"
     to:
-      description: The release that the hop leads to. Empty if that is unknown.
+      description: The release that the hop leads to; empty for unknown.
       type: str
       sample: "2.10"
     state:
       description:
-        - As RV(state). A hop that was not reached is V(not started). Before its turn it has the state that
-          the plan predicts, V(planned) or V(refused).
+        - As that of the cluster. A hop that was not reached is not started. Before its turn it has the state
+          that the plan predicts. V(failed), V(refused), V(lost), V(unknown), V(cancelled), V(unreachable),
+          V(held), V(waiting), V(not started), V(running), V(planned), V(succeeded) or V(unchanged).
       type: str
       sample: succeeded
     seconds:
@@ -251,17 +252,17 @@ hops:
       type: float
       sample: 132.8
     run:
-      description: The name of its run. Empty if none has begun, so that nothing was written.
+      description: The name of its run; empty if none has begun, so that nothing was written.
       type: str
       sample: 20261121-131854-a1b2c3
     planned:
-      description: What its plan counts, as RV(changes). None if it was not planned.
+      description: What its plan counts; None if it was not planned.
       type: dict
       sample: {create: 14, change: 3, replace: 0, delete: 1, migrations: 2}
     written:
       description:
-        - What its run has written, counted as RV(changes). None if a run has begun and its end is not known.
-          Then the record of the run has it.
+        - What its run has written; None if a run has begun and its end is not known. Then the record of the
+          run has it.
       type: dict
       sample: {create: 14, change: 3, replace: 0, delete: 1, migrations: 2}
     failures:
@@ -326,7 +327,7 @@ durations:
   elements: dict
   contains:
     kind:
-      description: V(plan), V(phase), V(component), V(module), V(migration) or V(errand).
+      description: What was measured. V(plan), V(phase), V(component), V(module), V(errand) or V(migration).
       type: str
       sample: component
     name:
@@ -342,7 +343,7 @@ durations:
       type: float
       sample: 12.3
     slow:
-      description: Whether a migration had nothing to do, and yet took long to say so.
+      description: Whether the check of a migration that was not needed took long.
       type: bool
       sample: false
     started_at:

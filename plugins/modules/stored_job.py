@@ -67,7 +67,7 @@ options:
     default: present
   image:
     description:
-      - The image of the container. Required for O(state=present), unless O(extra) gives the containers.
+      - The image of the container. Required for O(state=present).
     type: str
   command:
     description:
@@ -84,10 +84,10 @@ options:
       - Environment variables of the container. A value is a text. Or it is a dictionary that says where the
         text comes from, with C(secretKeyRef) or another key of C(valueFrom) in Kubernetes.
       - A text may use another variable of the job by V($(NAME\)). The other one comes first, whatever the
-        order here.
+        order here. Or use the list that Kubernetes has, whose order stays.
       - A text is no place for a secret. All who may view the namespace read it in the definition. Logs and
-        diffs of Ansible show it. Refer to a Secret instead, also by O(env_from).
-    type: dict
+        diffs of Ansible show it. Refer to a Secret instead, also by C(envFrom) of O(container).
+    type: raw
   jobs:
     description:
       - Jobs to manage, in place of one job. Each entry has C(name), C(type), the fields of the job under the
@@ -139,7 +139,8 @@ options:
         C(secret) or C(config_map) with the name of an object, or C(empty_dir) with its size or V("").
       - A source may also be the dictionary that Kubernetes has for it. Then other sources of Kubernetes are
         possible, too, under their names there.
-      - C(sub_path), C(read_only) and C(name) are optional. An entry with a C(name), a C(path) and no source
+      - C(sub_path), C(read_only) and C(name) are optional. C(mount) has more fields of the mount, as
+        Kubernetes has them, such as C(mountPropagation). An entry with a C(name), a C(path) and no source
         is one more mount of that volume. An entry without a C(path) is a volume for other containers.
     type: list
     elements: dict
@@ -148,11 +149,6 @@ options:
       - The names of Secrets with logins for registries.
     type: list
     elements: str
-  sidecars:
-    description:
-      - More containers of the pods, as Kubernetes has them.
-    type: list
-    elements: dict
   retry:
     description:
       - How often Kubernetes tries a failed run again (one-off and scheduled).
@@ -219,6 +215,11 @@ options:
         description:
           - The file for standard error, an absolute path.
         type: str
+      suffix:
+        description:
+          - The operator of redirections that end the shell line, as in jobs of version 1 of Toolforge, V(>>)
+            or V(>). They concern only the last command of the line. Without it, redirections come first.
+        type: str
   emails:
     description:
       - When to send an email, V(none), V(all), V(onfinish) or V(onfailure). The definition records it, and
@@ -235,257 +236,34 @@ options:
         these labels sets V(false). A continuous job then needs a O(selector).
     type: bool
   # Fields with values as Kubernetes has them.
-  args:
+  workload:
     description:
-      - The arguments of the image's own entry point, or of a O(command) that is a list.
-    type: list
-    elements: str
-  env_from:
-    description:
-      - ConfigMaps and Secrets whose keys become variables, as C(envFrom) in Kubernetes.
-    type: list
-    elements: dict
-  working_dir:
-    description:
-      - The directory in which the command runs.
-    type: str
-  container_name:
-    description:
-      - The name of the container. Without it, C(job).
-    type: str
-  container_ports:
-    description:
-      - The ports of the container, in place of that of O(port). An empty list is none.
-    type: list
-    elements: dict
-  image_pull_policy:
-    description:
-      - When the image is pulled, V(Always), V(IfNotPresent) or V(Never).
-    type: str
-  security_context:
-    description:
-      - The security context of the container.
+      - The CronJob or the Deployment, with C(metadata) and C(spec) as Kubernetes has them (scheduled and
+        continuous).
+      - This and O(job), O(pod), O(container) and O(service) are merged into what the other options say, as
+        JSON merge patches (RFC 7386). A null removes what they set, and a list replaces a list. But a list of
+        items with a C(name), such as C(containers), is merged by the names.
+      - What has an option of its own is refused here, and the message names the option. The API server
+        validates the objects by a dry run before the first write, and refuses unknown fields.
     type: dict
-  stdin:
+  job:
     description:
-      - Whether the container has an open standard input.
-    type: bool
-  tty:
-    description:
-      - Whether the container has a terminal.
-    type: bool
-  lifecycle_hooks:
-    description:
-      - What runs after the start and before the end of the container, C(lifecycle) in Kubernetes.
+      - The Job, or the C(jobTemplate) of a CronJob, with C(metadata) and C(spec) as Kubernetes has them
+        (one-off and scheduled).
     type: dict
-  startup_probe:
+  pod:
     description:
-      - A probe of the container. It replaces that of O(health_check).
+      - The template of the pods, with C(metadata) and C(spec) as Kubernetes has them.
+      - C(containers) in C(spec) are more containers, beside that of the job.
     type: dict
-  liveness_probe:
+  container:
     description:
-      - A probe of the container. It replaces that of O(health_check).
+      - The container of the job, as Kubernetes has it. Its name is C(job), unless C(name) gives it another.
     type: dict
-  readiness_probe:
+  service:
     description:
-      - A probe of the container.
-    type: dict
-  termination_message_policy:
-    description:
-      - From where Kubernetes takes the message of a container that has ended.
-    type: str
-  service_account:
-    description:
-      - The ServiceAccount of the pods.
-    type: str
-  automount_service_account_token:
-    description:
-      - Whether the pods get a token of their ServiceAccount.
-    type: bool
-  restart_policy:
-    description:
-      - What happens to a container that fails, V(Never) or V(OnFailure) (one-off and scheduled). Without it,
-        V(Never).
-    type: str
-  init_containers:
-    description:
-      - Containers that run before the job.
-    type: list
-    elements: dict
-  pod_security_context:
-    description:
-      - The security context of the pods.
-    type: dict
-  node_selector:
-    description:
-      - The labels of the nodes that may run the pods.
-    type: dict
-  tolerations:
-    description:
-      - The taints of nodes that the pods tolerate.
-    type: list
-    elements: dict
-  affinity:
-    description:
-      - The nodes and the neighbours that the pods prefer or need.
-    type: dict
-  topology_spread_constraints:
-    description:
-      - How the pods spread over nodes and zones.
-    type: list
-    elements: dict
-  priority_class:
-    description:
-      - The PriorityClass of the pods.
-    type: str
-  termination_grace_period:
-    description:
-      - Seconds that a pod gets to end.
-    type: int
-  dns_policy:
-    description:
-      - How the pods resolve names.
-    type: str
-  dns_config:
-    description:
-      - Servers, search domains and options for names, beside those of O(dns_policy).
-    type: dict
-  host_aliases:
-    description:
-      - Names for addresses, which the pods have in C(/etc/hosts).
-    type: list
-    elements: dict
-  enable_service_links:
-    description:
-      - Whether the pods get variables about the Services of the namespace.
-    type: bool
-  host_network:
-    description:
-      - Whether the pods use the network of their node.
-    type: bool
-  share_process_namespace:
-    description:
-      - Whether the containers of a pod see the processes of each other.
-    type: bool
-  ttl:
-    description:
-      - Seconds after which Kubernetes deletes a run that has ended (one-off and scheduled).
-    type: int
-  parallelism:
-    description:
-      - How many pods of a run work at the same time (one-off and scheduled).
-    type: int
-  completions:
-    description:
-      - How many pods of a run have to succeed (one-off and scheduled).
-    type: int
-  completion_mode:
-    description:
-      - V(NonIndexed), or V(Indexed) for pods that have a number each (one-off and scheduled).
-    type: str
-  pod_failure_policy:
-    description:
-      - Which failures of a pod fail the run at once, count as no failure, or count (one-off and scheduled).
-    type: dict
-  concurrency_policy:
-    description:
-      - What happens if a run is due while another is not over (scheduled). V(Forbid), which is the default,
-        skips it, V(Allow) runs both, and V(Replace) ends the other.
-    type: str
-  starting_deadline:
-    description:
-      - Seconds in which a run has to start that could not start in time (scheduled). Without it, 30. V(0) is
-        no limit.
-    type: int
-  successful_jobs_history_limit:
-    description:
-      - How many runs that succeeded stay (scheduled).
-    type: int
-  failed_jobs_history_limit:
-    description:
-      - How many runs that failed stay (scheduled).
-    type: int
-  strategy:
-    description:
-      - How new pods replace old ones (continuous).
-    type: dict
-  min_ready:
-    description:
-      - Seconds that a new pod has to be ready to count (continuous).
-    type: int
-  progress_deadline:
-    description:
-      - Seconds after which a rollout without progress has failed (continuous).
-    type: int
-  revision_history_limit:
-    description:
-      - How many old ReplicaSets stay (continuous).
-    type: int
-  selector:
-    description:
-      - Labels by which the Deployment finds its pods, beside that of the store (continuous). They must be in
-        O(pod_labels). A change replaces the Deployment.
-    type: dict
-  labels:
-    description:
-      - Labels of the Job, the CronJob or the Deployment.
-    type: dict
-  annotations:
-    description:
-      - Annotations of the Job, the CronJob or the Deployment.
-    type: dict
-  job_labels:
-    description:
-      - Labels of the Jobs of a CronJob (scheduled).
-    type: dict
-  pod_labels:
-    description:
-      - Labels of the pods.
-    type: dict
-  pod_annotations:
-    description:
-      - Annotations of the pods.
-    type: dict
-  service_ports:
-    description:
-      - The ports of the Service, in place of that of O(port) (continuous).
-    type: list
-    elements: dict
-  service_type:
-    description:
-      - The type of the Service, such as V(NodePort) (continuous).
-    type: str
-  service_ip_families:
-    description:
-      - The families of the addresses of the Service, V(IPv4) or V(IPv6) or both (continuous).
-    type: list
-    elements: str
-  service_ip_family_policy:
-    description:
-      - How many families the Service has, V(SingleStack), V(PreferDualStack) or V(RequireDualStack)
-        (continuous).
-    type: str
-  service_publish_not_ready:
-    description:
-      - Whether the Service also finds pods that are not ready (continuous).
-    type: bool
-  service_selector:
-    description:
-      - Labels by which the Service finds pods, in place of those by which the Deployment does (continuous).
-    type: dict
-  service_labels:
-    description:
-      - Labels of the Service (continuous).
-    type: dict
-  service_annotations:
-    description:
-      - Annotations of the Service (continuous).
-    type: dict
-  extra:
-    description:
-      - What the other fields can't express. A dictionary of JSON merge patches (RFC 7386) by the kind of the
-        runtime object, C(Job), C(CronJob), C(Deployment) or C(Service).
-      - The container of the job has the name C(job), unless O(container_name) gives it another.
+      - The Service, with C(metadata) and C(spec) as Kubernetes has them (continuous). A job without a O(port)
+        has a Service if C(spec) has C(ports).
     type: dict
   on_failure:
     description:
@@ -563,11 +341,12 @@ EXAMPLES = r"""
       path: /healthz
     mount:
       claim: web-data
-    priority_class: high
-    extra:
-      Service:
-        spec:
-          sessionAffinity: ClientIP
+    pod:
+      spec:
+        priorityClassName: high
+    service:
+      spec:
+        sessionAffinity: ClientIP
 
 - name: Run a program with a password from a Secret, its configuration and a directory for files
   kyma.lifecycle.stored_job:
@@ -575,14 +354,11 @@ EXAMPLES = r"""
     namespace: shop
     type: scheduled
     schedule: "*/10 * * * *"
-    concurrency_policy: Replace
     image: registry.example.com/shop/sync:3.1
     command: [sync, --once]
     env:
       PASSWORD:
         secretKeyRef: {name: database, key: password}
-    env_from:
-      - configMapRef: {name: sync}
     requests: {cpu: 100m, memory: 128Mi}
     limits: {memory: 512Mi}
     volumes:
@@ -591,7 +367,15 @@ EXAMPLES = r"""
         read_only: true
       - empty_dir: 1Gi
         path: /tmp
-    service_account: sync
+    workload:
+      spec:
+        concurrencyPolicy: Replace
+    pod:
+      spec:
+        serviceAccountName: sync
+    container:
+      envFrom:
+        - configMapRef: {name: sync}
 
 - name: Run the backup now
   kyma.lifecycle.stored_job:

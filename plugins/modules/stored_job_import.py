@@ -15,7 +15,7 @@ description:
   - Creates a definition for each Job, CronJob and Deployment that has none, of all namespaces. It does not
     write runtime objects, so nothing restarts.
   - A definition holds all that it takes to build the runtime objects again. What the fields can't express
-    becomes O(kyma.lifecycle.stored_job#module:extra).
+    becomes O(kyma.lifecycle.stored_job#module:pod) and the other fields in the form of Kubernetes.
   - It reads objects that were created by hand, and those of Toolforge. These are its labels of versions 1
     and 2, and its custom resources C(jobs-api.toolforge.org/v1). A resolved schedule stays as it is.
   - An object that it can't read is a line in RV(unreadable), and stops no other one.
@@ -44,10 +44,17 @@ options:
     default: []
   rewrite:
     description:
-      - Whether to write definitions of an older storage version again, in the current one. Without it, the
-        next change of a job does so.
+      - Whether to write definitions of another storage version again, in O(storage_version). Without it, the
+        next change of a job writes it in the current one.
     type: bool
     default: false
+  storage_version:
+    description:
+      - The storage version for O(rewrite=true). An older one rolls definitions back, so that an older release
+        of this collection can read them. This one reads all of them.
+    type: int
+    choices: [1, 2]
+    default: 2
   metrics_file:
     description:
       - The file that gets the counters, in the text format of Prometheus. The textfile collector of the node

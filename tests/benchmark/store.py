@@ -19,10 +19,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
     DEFINITION_KINDS,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.counters import COUNTER_KIND
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.store_kinds import (
     STORE_KINDS,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._store.counters import COUNTER_KIND
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from tests.cluster.console import say

@@ -115,14 +115,18 @@ class User:
     def store(self) -> Result:
         """Create a one-off job, and follow it."""
         self.call(job_store.DEFINITION)
-        spec = pod_spec(container("job", "echo login $password; exit 4", **READ))
+        spec = pod_spec()
+        del spec["containers"]
         return self.call(
             stored_job.DEFINITION,
             name="stored",
             namespace=self.namespace,
             type="one-off",
             retry=0,
-            extra={"Job": {"spec": {"template": {"spec": spec}}}},
+            image=BUSYBOX,
+            command="echo login $password; exit 4",
+            pod={"spec": spec},
+            container=READ,
             show_logs=True,
             follow=True,
         )

@@ -25,11 +25,6 @@ ON_NODE = {
     if name in ("nodeSelector", "tolerations", "terminationGracePeriodSeconds")
 }
 """The fields of a pod's spec by which it runs in a real container."""
-EXTRA = {
-    "one-off": {"Job": {"spec": {"template": {"spec": ON_NODE}}}},
-    "scheduled": {"CronJob": {"spec": {"jobTemplate": {"spec": {"template": {"spec": ON_NODE}}}}}},
-    "continuous": {"Deployment": {"spec": {"template": {"spec": ON_NODE}}}},
-}
 NEVER = "0 0 30 2 *"
 """A schedule of a day that never comes."""
 SERVER = "while true; do echo served $WHAT | nc -l -p 8080; done"
@@ -38,7 +33,7 @@ SERVER = "while true; do echo served $WHAT | nc -l -p 8080; done"
 def stored(name: str, type_: str, command: str, **fields: Any) -> dict[str, Any]:
     """A job of busybox that runs in a real container."""
     more = {"schedule": NEVER} if type_ == "scheduled" else {}
-    common = {"name": name, "type": type_, "image": BUSYBOX, "command": command, "extra": EXTRA[type_]}
+    common = {"name": name, "type": type_, "image": BUSYBOX, "command": command, "pod": {"spec": ON_NODE}}
     return {**common, **more, **fields}
 
 

@@ -25,7 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health.wai
 
 from tests.support.small_release import NAMESPACE, SmallRelease, config_map, deployment
 
-API = "lifecycle.kyma-project.io/v1alpha1"
+API = "lifecycle.kyma-project.io/v1"
 GROUP = "faults.kyma.local"
 MIGRATIONS = ("global-pre", "shop-pre", "shop-post", "global-post")
 """What each adds to the ledger, in the order in which it has to."""
@@ -176,7 +176,7 @@ class Shop:
         shop = self.cluster.get("apps/v1", "Deployment", "shop", NAMESPACE)
         assert shop
         assert shop["status"].get("readyReplicas") == 1
-        installation = self.cluster.get(API, "Installation", "kyma")
+        installation = self.cluster.get(API, "KymaInstallation", "kyma")
         assert installation
         status = installation["status"]
         assert (status["version"], status["target"]) == ("1.0", "1.0")
@@ -199,7 +199,7 @@ class Shop:
 
     def runs(self) -> Sequence[Mapping[str, Any]]:
         """The records of all runs, newest first."""
-        runs = self.cluster.list(API, "Run").items
+        runs = self.cluster.list(API, "KymaRun").items
         return sorted(runs, key=lambda run: str(run["metadata"]["name"]), reverse=True)
 
 

@@ -12,7 +12,7 @@ from .world import World
 
 pytestmark = pytest.mark.control_plane
 
-PLACES = ("/installations/", "/inventories/base", "/ledgers/ledger", "/configmaps/mail", "/runs/")
+PLACES = ("/kymainstallations/", "/kymainventories/base", "/ledgers/ledger", "/configmaps/mail", "/kymaruns/")
 
 
 @pytest.mark.fault("the controller's disk is full")

@@ -13,7 +13,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    API_VERSION,
+    Cluster,
+    Object,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
     ERRAND_KINDS,
@@ -23,7 +27,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_eng
     ErrandEngine,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
-    API_VERSION,
     KIND,
     ErrandPhase,
     errand_from,

@@ -60,13 +60,13 @@ def _is_migration_intended(world: World, step: str) -> bool:
     """Whether the run says that it is at work, and the journal what it is about to write."""
     migrations = world.shop.runs()[0]["status"].get("migrations") or {}
     states = {name.partition("/")[2]: one["state"] for name, one in migrations.items()}
-    entries = (entry["spec"] for entry in world.api.list(API, "JournalEntry").items)
+    entries = (entry["spec"] for entry in world.api.list(API, "KymaJournalEntry").items)
     open_ones = [one for one in entries if one["migration"].endswith(f"/{step}") and not one.get("settled")]
     return states.get(step) == "running" and bool(open_ones)
 
 
 def _is_component_intended(world: World, component: str) -> bool:
     """Whether its inventory names what is about to be written, and does not claim to be complete."""
-    inventory = world.api.get(API, "Inventory", component)
+    inventory = world.api.get(API, "KymaInventory", component)
     spec = (inventory or {}).get("spec") or {}
     return any(one["name"] == component for one in spec.get("objects") or ()) and not spec.get("digest")

@@ -55,11 +55,11 @@ class Nodes:
     def new_runs(self, before: set[str]) -> list[tuple[str, str]]:
         """Who started each run that there was not before, and its state; oldest first."""
         new = [run for run in self.world.shop.runs() if run["metadata"]["name"] not in before]
-        return [(run["spec"]["startedBy"], run["status"]["state"]) for run in reversed(new)]
+        return [(run["status"]["begin"]["startedBy"], run["status"]["state"]) for run in reversed(new)]
 
     def names(self) -> set[str]:
         """The names of all runs."""
-        served = self.world.api.resource("lifecycle.kyma-project.io/v1alpha1", "Run")
+        served = self.world.api.resource("lifecycle.kyma-project.io/v1", "KymaRun")
         return {run["metadata"]["name"] for run in self.world.shop.runs()} if served else set()
 
     def _job(self, node: Node) -> Job:

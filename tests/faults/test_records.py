@@ -17,9 +17,9 @@ from .world import World
 
 pytestmark = pytest.mark.control_plane
 
-KINDS = ("Run", "Inventory", "Installation")
+KINDS = ("KymaRun", "KymaInventory", "KymaInstallation")
 CRD = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
-PLURALS = ("runs", "inventories", "installations", "journalentries")
+PLURALS = ("kymaruns", "kymainventories", "kymainstallations", "kymajournalentries")
 
 Backup = Mapping[str, list[dict[str, Any]]]
 
@@ -56,6 +56,9 @@ def _restore(world: World, backup: Backup) -> None:
             own = ("resourceVersion", "uid", "creationTimestamp", "managedFields", "generation")
             meta = {key: value for key, value in record["metadata"].items() if key not in own}
             world.api.create({**record, "apiVersion": API, "kind": kind, "metadata": meta})
+            if status := record.get("status"):
+                address = (API, kind, meta["name"], None)
+                world.api.patch(*address, {"status": status}, subresource="status")
 
 
 @pytest.mark.parametrize("lose", [_delete_records, _delete_definitions])

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.control_plane, pytest.mark.usefixtures("perhaps_fenced
 
 
 @pytest.mark.fault("the server restarts")
-@pytest.mark.parametrize("place", ["/inventories/shop", "/ledgers/ledger", "/runs/"])
+@pytest.mark.parametrize("place", ["/kymainventories/shop", "/ledgers/ledger", "/kymaruns/"])
 @pytest.mark.parametrize("program", ["kube-apiserver", "etcd"])
 def test_restarted_at_a_write(world: World, program: str, place: str) -> None:
     world.shop.renew()

@@ -16,7 +16,7 @@ from .world import World
 
 pytestmark = pytest.mark.control_plane
 
-PLACES = ("/inventories/base", "/ledgers/ledger", "/configmaps/mail", "/runs/")
+PLACES = ("/kymainventories/base", "/ledgers/ledger", "/configmaps/mail", "/kymaruns/")
 
 
 @pytest.fixture(autouse=True)

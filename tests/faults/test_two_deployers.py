@@ -115,7 +115,7 @@ class Pair:
 
     def runs(self) -> list[Any]:
         """The records of all runs."""
-        served = self.world.api.resource("lifecycle.kyma-project.io/v1alpha1", "Run")
+        served = self.world.api.resource("lifecycle.kyma-project.io/v1", "KymaRun")
         return list(self.world.shop.runs()) if served else []
 
     def assert_free(self) -> None:
@@ -214,7 +214,7 @@ def test_a_paused_holder_without_a_fence_stops_by_itself_after_the_takeover(
     first = world.deploy(standing)
     assert standing.struck is not None
     second[0].succeeded()
-    assert ["account" in run["spec"]["lease"] for run in pair.runs()[:2]] == [False, False]
+    assert ["account" in run["status"]["lease"] for run in pair.runs()[:2]] == [False, False]
     first.failed()
     assert "has lost the lease of the cluster, so it may write no more: " in first.text
     assert "no time left" not in first.text
@@ -268,7 +268,7 @@ def test_clocks_that_are_off_make_no_difference(new_pair: Pair) -> None:
     # By his clock her lease is twenty minutes old when he first sees it; and by hers his is not made yet.
     new_pair.deploy_at_once()
     [run] = new_pair.runs()
-    started = datetime.fromisoformat(run["spec"]["startedAt"])
+    started = datetime.fromisoformat(run["status"]["begin"]["startedAt"])
     assert abs((started - datetime.now(UTC)).total_seconds()) > OFF_SECONDS / 2
 
 

@@ -40,7 +40,10 @@ def fix() -> Outcome:
         (ruff, "check", "--fix"),
         (ruff, "format"),
         (MAIN.python, "-m", "tests.make.migrations_page"),
+        (MAIN.python, "-m", "tests.make.results"),
         (MAIN.python, "-m", "tests.make.role_variables"),
+        (MAIN.python, "-m", "tests.make.shipped_definitions"),
+        (MAIN.python, "-m", "tests.make.file_schemas"),
         (MAIN.python, "-m", "tests.pictures.rooms"),
         (MAIN.python, "-m", "tests.pictures.cast_svg"),
     )

@@ -17,8 +17,11 @@ from .outcome import Outcome, failed, passed
 
 EXAMPLE = "examples/deploy.yml"
 DEFINITIONS = (
-    *(f"{kind}.lifecycle.kyma-project.io" for kind in ("approvals", "installations", "inventories")),
-    *(f"{kind}.lifecycle.kyma-project.io" for kind in ("journalentries", "modules", "runs")),
+    *(
+        f"{kind}.lifecycle.kyma-project.io"
+        for kind in ("kymaapprovals", "kymaholds", "kymainstallations", "kymainventories")
+    ),
+    *(f"{kind}.lifecycle.kyma-project.io" for kind in ("kymajournalentries", "kymamodules", "kymaruns")),
     "offers.shop.example.com",
 )
 """The CRDs that the example release writes to an empty cluster: those of records, and its own."""
@@ -68,7 +71,7 @@ def next_commands(kubeconfig: Path) -> dict[str, str]:
     return {
         "See what is deployed, and the record of the run": (
             f"{_short(_kubectl())} --kubeconfig {_short(kubeconfig)}"
-            " get --all-namespaces deployments,runs.lifecycle.kyma-project.io"
+            " get --all-namespaces deployments,kymaruns.lifecycle.kyma-project.io"
         ),
         "Rehearse the same deployment again, which has nothing to do": (
             f"{playbook} {EXAMPLE} --check --diff"

@@ -22,7 +22,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task impor
     TaskDefinition,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    API_VERSION,
+    Cluster,
+    Event,
+    Object,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components import (
     component_crds,
     component_removal,
@@ -45,7 +50,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
     read_installation,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
     component,
     component_info,
@@ -259,7 +263,7 @@ class Deployer:
 
     def record(self) -> Object:
         """The record of the newest run."""
-        run = self.cluster.get(API_VERSION, "Run", self.installation().last_run)
+        run = self.cluster.get(API_VERSION, "KymaRun", self.installation().last_run)
         assert run is not None
         return run
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import ENGINE_ROLE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_index import (
@@ -25,7 +25,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_ind
     ErrandIndex,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
-    API_VERSION,
     ERRAND_LABEL,
     KIND,
     Errand,

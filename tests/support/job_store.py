@@ -25,14 +25,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
     DEFINITION_KINDS,
     definition_object,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
-    DEFINITIONS,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.stored_status import (
     StoredStatus,
     WrittenObject,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._record_codec import to_record
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.store_kinds import (
+    STORE_KINDS,
+)
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     namespace_named,
@@ -48,7 +48,7 @@ FIELDS: dict[JobType, dict[str, Any]] = {
 
 def store_cluster(*objects: Object) -> MemoryCluster:
     """A cluster that serves the kinds of the store."""
-    cluster = MemoryCluster(*DEFINITIONS)
+    cluster = MemoryCluster(*STORE_KINDS.definitions)
     cluster.seed(*objects, manager="kubectl-create")
     return cluster
 

@@ -8,7 +8,11 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import partial
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    API_VERSION,
+    Cluster,
+    Object,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ClusterError,
     KindNotServed,
@@ -17,14 +21,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds impo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.denial import (
     lift,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 
 from tests.support.denials import modules_denied
 from tests.support.eventually import eventually
 
 CRD = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 NO_CONVERSION = {"strategy": "None", "webhook": None}
-KINDS = ("Module", "Inventory", "Run")
+KINDS = ("KymaModule", "KymaInventory", "KymaRun")
 GROUPS = (".modules.test", "operator.kyma-project.io")
 REAL_NAMESPACES = ("template-operator-system", "docker-registry", "kyma-system")
 CLUSTER_SCOPED = (

@@ -9,10 +9,13 @@ import base64
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import DEFINITION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     API_VERSION,
+    Cluster,
+    Object,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import ERRAND_RESOURCE
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
     KIND,
     Errand,
     ErrandKey,
@@ -112,7 +115,7 @@ class PlayedErrands:
 
     def __init__(self, *objects: Object) -> None:
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
-        self.cluster = MemoryCluster(DEFINITION, namespace, *objects)
+        self.cluster = MemoryCluster(ERRAND_RESOURCE.definition, namespace, *objects)
         self.jobs = PlayedJobs(self.cluster, PlayedTime())
         self.outcomes: list[Outcome] = []
         self.seen: Cluster = self.cluster

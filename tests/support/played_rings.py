@@ -102,6 +102,7 @@ class PlayedRings(Plays):
         rings: Mapping[str, Mapping[str, Answers]],
         *options: str,
         hosts: Mapping[str, str] | None = None,
+        files: Mapping[str, str] | None = None,
         **variables: Any,
     ) -> Played:
         """Play the playbook.
@@ -110,13 +111,17 @@ class PlayedRings(Plays):
             rings: by group, the answers of its hosts.
             options: of ``ansible-playbook``.
             hosts: variables of hosts, as in an inventory.
+            files: beside the inventory, by name; what is written for the inventory comes after its groups.
             variables: extra ones.
         """
         lines = []
         for ring, members in rings.items():
             lines += [f"[{ring}]", *(f"{host} {(hosts or {}).get(host, '')}" for host in members)]
         inventory = self._folder / "fleet.ini"
-        inventory.write_text("\n".join(lines) + "\n")
+        for name, text in (files or {}).items():
+            (self._folder / name).parent.mkdir(exist_ok=True)
+            (self._folder / name).write_text(text)
+        inventory.write_text("\n".join([*lines, (files or {}).get(inventory.name, "")]) + "\n")
         given = {"kyma_rings": list(rings), "kyma_release": str(self._folder / "release"), **variables}
         extra = {name: value for name, value in given.items() if value is not None}
         answers = {host: own for members in rings.values() for host, own in members.items()}

@@ -78,6 +78,7 @@ class RingFleet:
         clusters: those that answer.
         rings: the hosts of each ring. A host without a cluster does not answer.
         options: variables of each call, without ``kyma_``.
+        variables: those of all hosts in the inventory, with ``kyma_``.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class RingFleet:
         self.clusters = clusters
         self.rings = rings
         self.options: dict[str, Any] = {}
+        self.variables: dict[str, Any] = {}
         self._folder = folder
         self._machines = [self._machine(name) for name in MACHINES]
 
@@ -108,10 +110,11 @@ class RingFleet:
 
     def _inventory(self, machine: Playbook) -> Path:
         """Write a machine's inventory: its groups are the rings."""
-        groups = {
+        groups: dict[str, Any] = {
             ring: {"hosts": {host: self._variables(machine, host) for host in hosts}}
             for ring, hosts in self.rings.items()
         }
+        groups["all"] = {"vars": self.variables}
         file = machine.folder / "fleet.yml"
         file.write_text(yaml.safe_dump(groups, sort_keys=False))
         return file

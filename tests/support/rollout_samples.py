@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.model import (
@@ -29,13 +30,13 @@ LONG_NAME = "a-cluster-with-a-name-of-many-characters-as-clouds-give-them"
 HOOK = "pod shop/checkout-5d758d7759-{}: ImagePullBackOff"
 
 
-def clusters(prefix: str, count: int, state: str, **more: str) -> tuple[RolloutCluster, ...]:
+def clusters(prefix: str, count: int, state: str, **more: Any) -> tuple[RolloutCluster, ...]:
     """Alike clusters, with numbers from 1."""
-    known = {"previous": "2.10", "version": "2.11", "health": "healthy", **more}
+    known: dict[str, Any] = {"previous": "2.10", "version": "2.11", "health": "healthy", **more}
     return tuple(RolloutCluster(f"{prefix}-{number}", state=state, **known) for number in range(1, count + 1))
 
 
-def done(name: str, since: str, **more: str) -> RolloutCluster:
+def done(name: str, since: str, **more: Any) -> RolloutCluster:
     """A cluster that has the release."""
     return RolloutCluster(name, "2.11", "2.11", "unchanged", "healthy", since, **more)
 

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from http import HTTPStatus
 
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
-    API_VERSION,
     KIND,
     ErrandPhase,
     errand_from,

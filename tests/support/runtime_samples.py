@@ -98,7 +98,6 @@ def rich_pod(restart_policy: str = "") -> Object:
                 "name": "iscsi",
                 "iscsi": {"targetPortal": "10.0.0.1", "iqn": "iqn.2001-04.x:a", "lun": 0},
             },
-            {"name": "rbd", "rbd": {"monitors": ["10.0.0.1"], "image": "x"}},
             {"name": "azure", "azureDisk": {"diskName": "a", "diskURI": "https://disks.invalid/a"}},
             {"name": "fc", "fc": {"targetWWNs": ["500a0982991b8dc5"], "lun": 2}},
         ],

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import ERRAND_KINDS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import API_VERSION, KIND
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import KIND
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import LIFECYCLE_NAMESPACE
 
 from tests.cluster.certificates import write_private

@@ -12,8 +12,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
+from .._field_notes import FieldNote
 from .._text import LONGEST_LINE, one_line
 from .._timestamp import timestamp
 
@@ -41,13 +42,17 @@ Address: TypeAlias = "tuple[str, str, str, str | None]"
 class Ref(NamedTuple):
     """The identity of one object, in any version: group, kind, namespace and name.
 
-    ``group`` is empty for the core group, ``namespace`` for a cluster-scoped object.
+    Attributes:
+        group: The object's API group. Empty for the core group.
+        kind: Its kind.
+        namespace: Its namespace. Empty for cluster-scoped kinds.
+        name: Its name.
     """
 
-    group: str
-    kind: str
-    namespace: str
-    name: str
+    group: Annotated[str, FieldNote(read=group_of, derived_from="apiVersion")]
+    kind: Annotated[str, "The kind of the object."]
+    namespace: Annotated[str, FieldNote("The namespace of the object.", is_optional=True)]
+    name: Annotated[str, "The name of the object."]
 
     def __str__(self) -> str:
         place = f"{self.namespace}/{self.name}" if self.namespace else self.name
@@ -274,6 +279,10 @@ class Cluster(ABC):
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
         """Create an object without server-side apply. Raises AlreadyExists if it exists."""
 
+    def validate(self, obj: Object) -> Object:
+        """An object as it would be created. The server also refuses unknown fields and those given twice."""
+        return self.create(obj, dry_run=True)
+
     def patch(
         self,
         api_version: str,
@@ -409,3 +418,8 @@ class Cluster(ABC):
 
 
 GROUP = "lifecycle.kyma-project.io"
+VERSION = "v1"
+"""The only version of our API group, for all kinds."""
+UNPUBLISHED_VERSIONS = ("v1alpha1", "v1beta1")
+"""Versions that our API group had before the collection was published. Nothing reads them."""
+API_VERSION = f"{GROUP}/{VERSION}"

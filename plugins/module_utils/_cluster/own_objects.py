@@ -18,14 +18,17 @@ ERRAND = "Errand"
 """The only kind of ours that users apply themselves."""
 STORED_JOBS = ("OneOffJob", "ScheduledJob", "ContinuousJob")
 """The kinds of the definitions of stored jobs."""
-APPROVALS = "approvals"
+APPROVALS = "kymaapprovals"
 """The resource that only approvers write."""
-RECORDS = ("installations", "inventories", "journalentries", "modules", "runs")
+HOLDS = "kymaholds"
+"""The resource that only those who hold clusters write."""
+RECORDS = ("kymainstallations", "kymainventories", "kymajournalentries", "kymamodules", "kymaruns")
 """The resources that only the deployer writes."""
 DENIAL_PREFIX = f"{FIELD_MANAGER}-deleting-"
 """The start of the name of what denies the creation of a module's resources while it is deleted."""
 DEPLOYER = f"{FIELD_MANAGER}-deployer"
 APPROVER = f"{FIELD_MANAGER}-approver"
+HOLDER = f"{FIELD_MANAGER}-holder"
 RECORDS_VIEWER = f"{FIELD_MANAGER}-view"
 MODULES_VIEWER = f"{FIELD_MANAGER}-modules-view"
 ERRANDS_VIEWER = f"{FIELD_MANAGER}-errands-view"
@@ -35,9 +38,11 @@ JOB_STORE_VIEWER = f"{FIELD_MANAGER}-job-store-view"
 JOB_STORE_MANAGER = f"{FIELD_MANAGER}-job-store"
 
 _CLUSTER_ROLES = (
-    *(DEPLOYER, APPROVER, RECORDS_VIEWER, MODULES_VIEWER, ERRANDS_VIEWER, ERRANDS_AUTHOR, ERRANDS_ENGINE),
-    *(JOB_STORE_VIEWER, JOB_STORE_MANAGER),
+    *(DEPLOYER, APPROVER, HOLDER, RECORDS_VIEWER, MODULES_VIEWER, ERRANDS_VIEWER, ERRANDS_AUTHOR),
+    *(ERRANDS_ENGINE, JOB_STORE_VIEWER, JOB_STORE_MANAGER),
 )
+_GRANTED = {APPROVER: (APPROVALS,), HOLDER: (HOLDS,), DEPLOYER: RECORDS}
+"""The records that those whom a shipped role is bound to may write."""
 _RBAC = "rbac.authorization.k8s.io"
 _DENIALS = "admissionregistration.k8s.io"
 _IN_OUR_NAMESPACE = (SECRET_KIND, ("", "ServiceAccount"), ("coordination.k8s.io", "Lease"))
@@ -64,7 +69,8 @@ def own_manifest_problem(manifest: Object) -> str:
     if ref[:2] == SECRET_KIND and type_.startswith(f"{GROUP}/"):
         return f"{ref} belongs to the collection kyma.lifecycle itself: it is a record of the type {type_}"
     if ref.group == _RBAC and (granted := _written_by(manifest)):
-        right = "approve a ring" if APPROVALS in granted else "write the collection's records"
+        rights = {APPROVALS: "approve a ring", HOLDS: "hold the cluster"}
+        right = next((rights[one] for one in rights if one in granted), "write the collection's records")
         return f"{ref} grants the right to {right}, which only an administrator may grant"
     return own_object_problem(ref)
 
@@ -72,8 +78,8 @@ def own_manifest_problem(manifest: Object) -> str:
 def _written_by(manifest: Object) -> set[str]:
     """Our records that a role or a binding grants writes of, unless it is for all kinds of all groups."""
     role = mapping_of(manifest.get("roleRef")).get("name")
-    if role in (APPROVER, DEPLOYER):
-        return {APPROVALS} if role == APPROVER else set(RECORDS)
+    if role in _GRANTED:
+        return set(_GRANTED[role])
     # Roles without labels are aggregated, too, such as that of approvers.
     selectors = mapping_of(manifest.get("aggregationRule")).get("clusterRoleSelectors")
     if any(map(_selects_unlabelled, mappings_in(selectors))):
@@ -86,9 +92,8 @@ def _written_by_rule(rule: Mapping[str, Any]) -> set[str]:
     if not groups & {GROUP, "*"} or not verbs - {"get", "list", "watch"}:
         return set()
     resources = {resource.partition("/")[0] for resource in _words(rule, "resources")}
-    return (
-        {APPROVALS, *RECORDS} if "*" in resources and "*" not in groups else resources & {APPROVALS, *RECORDS}
-    )
+    ours = {APPROVALS, HOLDS, *RECORDS}
+    return ours if "*" in resources and "*" not in groups else resources & ours
 
 
 def _selects_unlabelled(selector: Mapping[str, Any]) -> bool:

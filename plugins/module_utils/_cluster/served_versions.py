@@ -8,11 +8,44 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from .cluster import Cluster, Object, Ref, Resource, group_of
+from .._errors import LifecycleError
+from .cluster import API_VERSION, GROUP, UNPUBLISHED_VERSIONS, Cluster, Object, Ref, Resource, group_of
 from .errors import ApiUnavailable, KindNotServed
 
 _STABILITIES = ("alpha", "beta", "")
 _VERSION = re.compile(r"v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?")
+
+
+class UnpublishedDefinitions(LifecycleError):
+    """The cluster has definitions of ours in versions that were never published.
+
+    Args:
+        names: of the definitions.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        listed = sorted(set(names))
+        super().__init__(
+            f"cannot use the cluster: {', '.join(listed)} define versions of {GROUP} that were never"
+            f" published ({', '.join(UNPUBLISHED_VERSIONS)}), and this kyma.lifecycle reads {API_VERSION}"
+            " only. Nothing was written. Dump stored jobs with the kyma.lifecycle that has stored them: you"
+            " can load them afterwards. Then delete the definitions. That deletes all records, errands and"
+            f" stored jobs, but not what they have deployed:\nkubectl delete crd {' '.join(listed)}"
+        )
+
+
+def refuse_unpublished(served: Iterable[Resource]) -> None:
+    """Return if no kind of ours is served in a version that was never published.
+
+    Args:
+        served: all kinds that the server serves.
+
+    Raises:
+        UnpublishedDefinitions: one is.
+    """
+    versions = {f"{GROUP}/{version}" for version in UNPUBLISHED_VERSIONS}
+    if names := [f"{one.plural}.{GROUP}" for one in served if one.api_version in versions]:
+        raise UnpublishedDefinitions(names)
 
 
 def served_resource(cluster: Cluster, api_version: str, kind: str) -> Resource | None:

@@ -136,6 +136,9 @@ class ClusterWrapper(Cluster):
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
         return self._forward(_call_with("create", obj, dry_run), lambda to: to.create(obj, dry_run=dry_run))
 
+    def validate(self, obj: Object) -> Object:
+        return self._forward(_call_with("create", obj, True), lambda to: to.validate(obj))
+
     def _patch(
         self,
         api_version: str,

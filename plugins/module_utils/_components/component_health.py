@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .._cluster.cluster import Object, Ref, group_of
@@ -16,6 +16,7 @@ from .._errors import MOST_REASONS
 from .._objects.health.result import conditions, is_true
 from .._objects.health.status import CURRENT, VERDICTS, assess_health, is_always_current
 from .._objects.inventory.inventory import Inventory
+from .._result_codec import returned_as
 from .._text import counted, first_of
 
 _BUILT_IN_GROUPS = frozenset({"apps", "apiregistration.k8s.io"})
@@ -30,21 +31,17 @@ class HealthProblem:
     """A deployed object that is not healthy.
 
     Attributes:
-        component: whose inventory has it.
-        ref: its reference.
-        reason: a clause that follows its name: ``0 of 1 replicas are available``.
+        component: The component whose inventory has the object.
+        ref: Its kind, namespace and name.
+        reason: Why it is not healthy, such as ``0 of 1 replicas are available``.
     """
 
     component: str
-    ref: Ref
+    ref: Ref = field(metadata=returned_as("object"))
     reason: str
 
     def __str__(self) -> str:
         return f"{self.component}: {self.ref} is not healthy: {self.reason}"
-
-    def as_result(self) -> dict[str, str]:
-        """The problem in the form of a task's result."""
-        return {"component": self.component, "object": str(self.ref), "reason": self.reason}
 
 
 @dataclass(frozen=True)

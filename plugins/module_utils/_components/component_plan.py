@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from .._cluster.cluster import Ref
 from .._objects.apply.change import ObjectChange
+from .._result_codec import INTERNAL, returned_as
 from .selection import ALL
 
 if TYPE_CHECKING:
@@ -77,23 +78,6 @@ class MigrationPlan:
     depends_on: tuple[str, ...] = ()
     unverified: str = ""
 
-    def as_result(self) -> dict[str, Any]:
-        """The migration in the form of a task's result."""
-        return {
-            "id": self.id,
-            "component": self.component,
-            "phase": self.phase,
-            "verdict": self.verdict,
-            "evidence": self.evidence,
-            "seconds": round(self.seconds, 3),
-            "slow": self.slow,
-            "requests": self.requests,
-            "writes": [write.as_result() for write in self.writes],
-            "notes": list(self.notes),
-            "depends_on": list(self.depends_on),
-            "unverified": self.unverified,
-        }
-
 
 @dataclass(frozen=True)
 class ComponentPlan:
@@ -121,19 +105,19 @@ class ComponentPlan:
     name: str
     namespace: str
     action: str
-    selection: str = ALL
+    selection: str = field(default=ALL, metadata=INTERNAL)
     changes: tuple[ObjectChange, ...] = ()
     dropped: tuple[Ref, ...] = ()
     hooks: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     objects: int = 0
-    digest: str = ""
+    digest: str = field(default="", metadata=INTERNAL)
     component_version: str = ""
-    findings: tuple[Finding, ...] = ()
-    observed_entries: tuple[InventoryEntry, ...] = ()
-    listed: DeployedAs | None = None
+    findings: tuple[Finding, ...] = field(default=(), metadata=returned_as("drift"))
+    observed_entries: tuple[InventoryEntry, ...] = field(default=(), metadata=INTERNAL)
+    listed: DeployedAs | None = field(default=None, metadata=INTERNAL)
     losses: tuple[LostValue, ...] = ()
-    takings: tuple[str, ...] = ()
+    takings: tuple[str, ...] = field(default=(), metadata=INTERNAL)
 
     @property
     def label(self) -> str:
@@ -144,22 +128,6 @@ class ComponentPlan:
     def takes_part(self) -> bool:
         """Whether the run has work for it."""
         return self.action not in ("unchanged", "orphaned")
-
-    def as_result(self) -> dict[str, Any]:
-        """The component in the form of a task's result."""
-        return {
-            "name": self.name,
-            "namespace": self.namespace,
-            "component_version": self.component_version,
-            "action": self.action,
-            "objects": self.objects,
-            "changes": [change.as_result() for change in self.changes],
-            "dropped": [str(ref) for ref in self.dropped],
-            "hooks": list(self.hooks),
-            "warnings": list(self.warnings),
-            "drift": [finding.as_result() for finding in self.findings],
-            "losses": [loss.as_result() for loss in self.losses],
-        }
 
 
 def with_later_changes(

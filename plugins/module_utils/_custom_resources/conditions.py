@@ -6,9 +6,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from enum import StrEnum
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 from .._cluster.cluster import Object
+from .._field_notes import described
+
+Time: TypeAlias = Annotated[str, described(format="date-time")]
+"""A time; RFC 3339."""
+
+
+class ConditionStatus(StrEnum):
+    """Whether a condition is true."""
+
+    TRUE = "True"
+    FALSE = "False"
+    UNKNOWN = "Unknown"
+
+
+class Condition(NamedTuple):
+    """A condition, as other Kubernetes objects have them."""
+
+    type: Annotated[str, described("What the condition is about.", minLength=1)]
+    status: Annotated[ConditionStatus, "Whether the condition is true."]
+    reason: Annotated[str, described("Why, in one word.", minLength=1)]
+    last_transition_time: Annotated[Time, "When `status` last changed."]
+    message: Annotated[str, "Why, in a sentence."] = ""
+    observed_generation: Annotated[int, "The `metadata.generation` that the condition is about."] = 0
+
+
+Conditions: TypeAlias = Annotated[
+    tuple[Mapping[str, Any], ...],
+    described(
+        "Conditions, as other Kubernetes objects have them.",
+        shape=tuple[Condition, ...],
+        **{"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"]},
+    ),
+]
+ObservedGeneration: TypeAlias = Annotated[int, "The `metadata.generation` that the status is about."]
 
 
 def new_condition(

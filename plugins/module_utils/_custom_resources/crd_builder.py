@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .._cluster.cluster import GROUP, Object
+from .._cluster.cluster import GROUP, VERSION, Object
 
 Column = tuple[str, str, str]
 """Name, type and JSON path."""
-SERVED_VERSIONS = ("v1beta1", "v1alpha1")
-"""The API versions of each kind of ours. They have one schema, and objects are stored in the first one."""
 STRING = {"type": "string"}
 INTEGER = {"type": "integer"}
 NUMBER = {"type": "number"}
@@ -34,6 +32,7 @@ def resource_definition(
     has_status: bool = False,
     description: str = "",
     required: Sequence[str] = (),
+    validations: Sequence[dict[str, Any]] = (),
 ) -> Object:
     """The CustomResourceDefinition of a kind of ours.
 
@@ -46,10 +45,13 @@ def resource_definition(
         has_status: whether the status is a subresource, so that a write of it does not count as a change.
         description: of the kind, for ``kubectl explain``.
         required: those of ``spec`` and ``status`` that an object must have.
+        validations: rules for the whole object.
     """
     whole = object_schema(required, **schema)
     if description:
         whole["description"] = description
+    if validations:
+        whole["x-kubernetes-validations"] = [*validations]
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -67,14 +69,13 @@ def resource_definition(
             },
             "versions": [
                 {
-                    "name": name,
+                    "name": VERSION,
                     "served": True,
-                    "storage": name == SERVED_VERSIONS[0],
+                    "storage": True,
                     **({"subresources": {"status": {}}} if has_status else {}),
                     "schema": {"openAPIV3Schema": whole},
                     "additionalPrinterColumns": _printer_columns(columns, wide_columns),
                 }
-                for name in SERVED_VERSIONS
             ],
         },
     }

@@ -5,20 +5,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from .._batch import Batch
 from .._cluster.cluster import GROUP, Cluster, Object, ref_of
-from .._cluster.errors import ClusterError, Forbidden
+from .._cluster.errors import Forbidden
 from .._errors import LifecycleError
-from .._loose_json import mapping_of
 from .._text import one_line
+from .resource_kind import ResourceKind
 
 CRD_KIND = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 HASH_ANNOTATION = f"{GROUP}/definition-hash"
@@ -49,16 +49,28 @@ class InstalledKinds:
     """Our custom resources that are installed together with their roles.
 
     Attributes:
-        definitions: their CustomResourceDefinitions. The last one gets the hash of everything installed.
+        kinds: which. The definition of the last one gets the hash of everything installed.
         roles: the ClusterRoles for them.
         subject: their name in messages.
         command: the command that installs them, for messages.
     """
 
-    definitions: tuple[Object, ...]
+    kinds: tuple[ResourceKind[Any], ...]
     roles: tuple[Object, ...]
     subject: str
     command: str
+
+    @property
+    def definitions(self) -> tuple[Object, ...]:
+        """Their CustomResourceDefinitions."""
+        return tuple(one.definition for one in self.kinds)
+
+    @property
+    def installed_definitions(self) -> tuple[Object, ...]:
+        """Their CustomResourceDefinitions as a cluster gets them: the last one has the hash of everything."""
+        *others, last = self.definitions
+        metadata = {**last["metadata"], "annotations": {HASH_ANNOTATION: self.hash}}
+        return (*others, {**last, "metadata": metadata})
 
     @property
     def hash(self) -> str:
@@ -71,7 +83,7 @@ class InstalledKinds:
         Raises:
             ClusterError: the server does not answer, or the definition may not be read.
         """
-        crd = cluster.get(*CRD_KIND, self.definitions[-1]["metadata"]["name"])
+        crd = cluster.get(*CRD_KIND, self.kinds[-1].crd_name)
         annotations = (crd["metadata"].get("annotations") or {}) if crd else {}
         return annotations.get(HASH_ANNOTATION) == self.hash
 
@@ -81,7 +93,7 @@ class InstalledKinds:
         Raises:
             ClusterError: the server does not answer.
         """
-        is_served = all(cluster.resource(*_served_kind(one)) is not None for one in self.definitions)
+        is_served = all(cluster.resource(*one.address) is not None for one in self.kinds)
         try:
             return DefinitionState(is_served, self.is_current(cluster) and is_served)
         except Forbidden:
@@ -102,11 +114,9 @@ class InstalledKinds:
         apply = partial(cluster.apply, force=True)
         answers = batch.map(apply, [*self.roles, *self.definitions], name=ref_of, threads=1)
         batch.require_all()
-        complete_definitions(cluster, [one for one in answers[len(self.roles) :] if one])
+        wait_until_served(cluster, [one for one in answers[len(self.roles) :] if one])
         # Last, as its hash states that everything is installed.
-        last = self.definitions[-1]
-        metadata = {**last["metadata"], "annotations": {HASH_ANNOTATION: self.hash}}
-        cluster.apply({**last, "metadata": metadata}, force=True)
+        cluster.apply(self.installed_definitions[-1], force=True)
 
     def update(
         self, cluster: Cluster, state: DefinitionState, batch: Batch | None = None
@@ -126,13 +136,13 @@ class InstalledKinds:
         try:
             self.install(cluster, batch)
         except Forbidden as refusal:
-            problem = self._problem(refusal)
+            problem = self.problem(refusal)
             if not state.is_served:
                 raise LifecycleError(problem) from refusal
             return False, (problem,)
         return True, ()
 
-    def _problem(self, refusal: Forbidden) -> str:
+    def problem(self, refusal: Forbidden) -> str:
         """The reason that they can't be installed, and what to do."""
         return (
             f"{self.subject} is missing or not the one of this version, and you may not install it:"
@@ -146,8 +156,8 @@ def hash_of(objects: Iterable[Object]) -> str:
     return hashlib.sha256(json.dumps([*objects], sort_keys=True).encode()).hexdigest()[:16]
 
 
-def complete_definitions(cluster: Cluster, definitions: Sequence[Object]) -> None:
-    """Wait until the API server serves our CustomResourceDefinitions and stores all objects in one version.
+def wait_until_served(cluster: Cluster, definitions: Sequence[Object]) -> None:
+    """Wait until the API server serves our CustomResourceDefinitions.
 
     Args:
         cluster: that has them.
@@ -157,7 +167,6 @@ def complete_definitions(cluster: Cluster, definitions: Sequence[Object]) -> Non
         LifecycleError: it does not serve them in time, or does not answer.
     """
     # Imported here, as a plan without changes does not need it.
-    from .._objects.apply.crd_narrowing import SECONDS_TO_LEARN, store_in_one_version
     from .._objects.health.wait import WaitTerms, wait_until_established
 
     terms = WaitTerms(cluster, time.monotonic() + SECONDS_TO_SERVE)
@@ -169,16 +178,3 @@ def complete_definitions(cluster: Cluster, definitions: Sequence[Object]) -> Non
             f"the API server does not serve {kinds} after {SECONDS_TO_SERVE:.0f} s. Read the conditions:"
             f"\nkubectl describe crd {names}"
         )
-    older = [one for one in definitions if len(mapping_of(one.get("status")).get("storedVersions") or ()) > 1]
-    if older:
-        time.sleep(SECONDS_TO_LEARN)
-    for one in older:
-        # The older version may stay in storedVersions while it is served. The next installation tries again.
-        with contextlib.suppress(ClusterError):
-            store_in_one_version(cluster, one)
-
-
-def _served_kind(definition: Object) -> tuple[str, str]:
-    """The oldest apiVersion and the kind of a definition of ours."""
-    spec = definition["spec"]
-    return f"{spec['group']}/{spec['versions'][-1]['name']}", spec["names"]["kind"]

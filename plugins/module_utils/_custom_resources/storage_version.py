@@ -14,7 +14,7 @@ from .._text import one_line
 
 Record = TypeVar("Record", bound=Mapping[str, Any])
 STORAGE_VERSION_LABEL = f"{GROUP}/storage-version"
-"""The label that has the storage version. Collection 0.1.0 wrote records without it, in version 1."""
+"""The label that has the storage version. An object that a person wrote may lack it: it has version 1."""
 INSTALL_COMMAND = "ansible-galaxy collection install --upgrade kyma.lifecycle"
 
 

@@ -18,7 +18,9 @@ from .._cluster.errors import Conflict
 from .._components.component_inventory import DeployedAs, with_list_entry
 from .._components.component_plan import ComponentPlan
 from .._objects.inventory.inventory import Inventory
-from .._runs.records.inventories import entry_from_record, entry_to_record, rewrite_inventory
+from .._objects.inventory.inventory_entry import InventoryEntry
+from .._record_codec import from_record, to_record
+from .._runs.records.inventories import rewrite_inventory
 
 
 def record_observations(
@@ -48,7 +50,8 @@ def record_observations(
 
 def observation(component: ComponentPlan) -> dict[str, Any]:
     """A plan's findings about a component, in the form of a result."""
-    findings: dict[str, Any] = {"objects": [entry_to_record(entry) for entry in component.observed_entries]}
+    entries = [to_record(entry, is_compact=True) for entry in component.observed_entries]
+    findings: dict[str, Any] = {"objects": entries}
     if listed := component.listed:
         findings["listed"] = {
             "namespace": component.namespace,
@@ -61,7 +64,8 @@ def observation(component: ComponentPlan) -> dict[str, Any]:
 
 def with_observation(inventory: Inventory, findings: Mapping[str, Any]) -> Inventory:
     """The inventory with a plan's findings, in the form of :func:`observation`."""
-    newer = {entry.ref: entry for entry in map(entry_from_record, findings["objects"])}
+    observed = [from_record(InventoryEntry, entry) for entry in findings["objects"]]
+    newer = {entry.ref: entry for entry in observed}
     after = replace(inventory, entries=tuple(newer.get(one.ref, one) for one in inventory.entries))
     listed: Mapping[str, Any] = findings.get("listed") or {}
     if not listed:

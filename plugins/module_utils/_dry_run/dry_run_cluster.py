@@ -91,6 +91,9 @@ class DryRunCluster(SimulatedServer):
         del terms
         return self
 
+    def validate(self, obj: Object) -> Object:
+        return self._inner.validate(obj)
+
     def token(self, service_account: str, namespace: str, *, bound_to: Object, seconds: int) -> str:
         return self._inner.token(service_account, namespace, bound_to=bound_to, seconds=seconds)
 

@@ -7,158 +7,26 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection
-from typing import Any
 
-from .._cluster.cluster import GROUP, Object
+from .._cluster.cluster import GROUP
 from .._cluster.own_objects import ERRANDS_AUTHOR, ERRANDS_ENGINE, ERRANDS_VIEWER
 from .._custom_resources.cluster_role import USER_FACING_ROLES, cluster_role, role_rights, role_rule
-from .._custom_resources.crd_builder import (
-    BOOLEAN,
-    CONDITIONS_SCHEMA,
-    INTEGER,
-    OPEN,
-    STRING,
-    STRINGS,
-    object_schema,
-    resource_definition,
-)
 from .._custom_resources.installed_kinds import InstalledKinds
+from .._custom_resources.resource_kind import ResourceKind
 from .._jobs.pod_references import pod_references
 from .._objects.access.rights import Right
 from .._objects.access.roles import in_words
-from .errand_model import KIND, Errand, OutputSource, Strategy
+from .errand_model import KIND, Errand
 
 PLURAL = "errands"
 CRD_NAME = f"{PLURAL}.{GROUP}"
 
-_TEXTS: dict[str, Any] = {"type": "object", "additionalProperties": STRING}
-_TIME: dict[str, Any] = {"type": "string", "format": "date-time"}
-
-
-def _described(schema: dict[str, Any], text: str, **more: Any) -> dict[str, Any]:
-    return {**schema, "description": text, **more}
-
-
-_METHODS = ["one-to-one", "fan-out"]
-_OUTPUT_FILE = _described(
-    object_schema(
-        ["name"],
-        name=_described(STRING, "Name of the Secret, or the prefix of the names of its versions or parts."),
-        versioned=_described(BOOLEAN, "Whether each new content becomes a new, immutable Secret NAME-vN."),
-        persistenceMethod=_described(
-            STRING,
-            "one-to-one: the file becomes one Secret. fan-out: each value becomes a Secret NAME-KEY.",
-            enum=_METHODS,
-        ),
-        persistencemethod=_described(STRING, "Another spelling of persistenceMethod.", enum=_METHODS),
-        secretLabels=_described(_TEXTS, "Labels of the Secret."),
-        secretAnnotations=_described(_TEXTS, "Annotations of the Secret."),
-        keep=_described(
-            INTEGER, "How many versions to retain. Versions in use are never deleted.", minimum=1
-        ),
-        keepSeconds=_described(
-            INTEGER, "Seconds from its creation for which a version is retained, too.", minimum=1
-        ),
-    ),
-    "What becomes of the file.",
-)
-_OUTPUT = object_schema(
-    **{
-        "outputMap": {
-            "type": "object",
-            "description": "Files in /mnt/quarks that become Secrets, by container and file name.",
-            "additionalProperties": {"type": "object", "additionalProperties": _OUTPUT_FILE},
-        },
-        "secretLabels": _described(_TEXTS, "Labels of all Secrets."),
-        "writeOnFailure": _described(BOOLEAN, "Whether the output of a failed run is written, too."),
-        "holdSeconds": _described(
-            INTEGER,
-            "Seconds for which the output stays readable after a container has written it.",
-            minimum=1,
-        ),
-        "from": _described(
-            STRING,
-            "exec: read the files in the pod. terminationMessage: read the termination messages of the"
-            " containers, up to 4095 bytes each. All who may read pods can read those.",
-            enum=[str(one) for one in OutputSource],
-        ),
-        "overwrite": _described(
-            BOOLEAN,
-            "Whether to overwrite Secrets of others, and to add versions to those of another errand.",
-        ),
-    }
-)
-_SPEC = _described(
-    object_schema(
-        ["trigger", "template"],
-        trigger=_described(
-            object_schema(
-                ["strategy"],
-                strategy=_described(
-                    STRING,
-                    "manual: does not run. now: runs, and becomes manual afterwards. once: runs one time, and"
-                    " becomes done afterwards.",
-                    enum=[str(one) for one in Strategy],
-                ),
-            ),
-            "When the errand runs.",
-        ),
-        template=_described(OPEN, "Template of the Job, {metadata, spec}, like jobTemplate of a CronJob."),
-        output=_described(_OUTPUT, "What becomes of the output."),
-        updateOnConfigChange=_described(
-            BOOLEAN,
-            "Whether a finished auto-errand runs again when the data of a ConfigMap or Secret changes that"
-            " its template refers to.",
-        ),
-    ),
-    "What the author wants.",
-)
-_OUTCOME = object_schema(
-    succeeded=BOOLEAN, reason=STRING, message=STRING, exitCode=INTEGER, started=_TIME, finished=_TIME
-)
-_RECORDED_AT = {"noted": _TIME}
-"""The field of :attr:`Run.recorded_at`."""
-_STATUS = _described(
-    object_schema(
-        phase=STRING,
-        message=STRING,
-        observedGeneration=INTEGER,
-        request=_described(STRING, "Last value of the annotation run-requested that was answered."),
-        onceDigest=_described(STRING, "Digest of the template that last ran by itself."),
-        run=_described(
-            object_schema(
-                number=INTEGER,
-                reason=STRING,
-                generation=INTEGER,
-                templateDigest=STRING,
-                request=STRING,
-                job=STRING,
-                jobUid=STRING,
-                **_RECORDED_AT,
-                configuration=_described(
-                    {"type": "array", "items": OPEN}, "ConfigMaps and Secrets that the run was made with."
-                ),
-                output=object_schema(
-                    secrets=STRINGS, reason=STRING, message=STRING, pruned=STRINGS, unchanged=INTEGER
-                ),
-                disruption=_described(STRING, "What disrupted its pod, as seen while the pod was there."),
-                pullFailure=_described(STRING, "Why its Job is deleted: an image that can't be pulled."),
-                outcome=_OUTCOME,
-                endedGeneration=INTEGER,
-            ),
-            "The run that goes on, or the last one.",
-        ),
-        history={"type": "array", "items": OPEN, "description": "Runs that have ended, the newest first."},
-        conditions=CONDITIONS_SCHEMA,
-    ),
-    "What is known of the runs.",
-)
-
-DEFINITION: Object = resource_definition(
+ERRAND_RESOURCE = ResourceKind(
+    Errand,
     KIND,
     PLURAL,
     "kyerr",
-    {"spec": _SPEC, "status": _STATUS},
+    "A Job that runs on an event, whose files can become Secrets.",
     [
         ("Trigger", "string", ".spec.trigger.strategy"),
         ("Phase", "string", ".status.phase"),
@@ -171,11 +39,8 @@ DEFINITION: Object = resource_definition(
     ],
     is_namespaced=True,
     has_status=True,
-    description="A Job that runs when something happens; its output can be stored.",
     required=["spec"],
 )
-"""The CustomResourceDefinition."""
-
 
 VIEWER_ROLE = cluster_role(
     ERRANDS_VIEWER,
@@ -230,7 +95,10 @@ ENGINE_ROLE = cluster_role(
 ROLES = (VIEWER_ROLE, AUTHOR_ROLE, ENGINE_ROLE)
 
 ERRAND_KINDS = InstalledKinds(
-    (DEFINITION,), ROLES, f"the definition {CRD_NAME}", "ansible-playbook kyma.lifecycle.reconcile_errands"
+    (ERRAND_RESOURCE,),
+    ROLES,
+    f"the definition {CRD_NAME}",
+    "ansible-playbook kyma.lifecycle.reconcile_errands",
 )
 """What is installed for errands."""
 

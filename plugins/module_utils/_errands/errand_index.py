@@ -14,11 +14,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from .._cluster.cluster import Object
+from .._cluster.cluster import API_VERSION, Object
 from .._cluster.informer import InformerScope
 from .._jobs.pod_references import pod_references
 from .._jobs.versioned_secrets import SecretVersion, secret_version, split_versioned_name
-from .errand_model import API_VERSION, ERRAND_LABEL, KIND, Errand, ErrandKey, errand_from, key_of, label_value
+from .errand_model import ERRAND_LABEL, KIND, Errand, ErrandKey, errand_from, key_of, label_value
 from .output_cycles import cycle_through, is_written_by
 
 ERRAND, JOB, POD, CONFIG_MAP, SECRET = (

@@ -7,22 +7,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, NamedTuple, TypeVar
+from functools import cached_property
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
-from .._cluster.cluster import GROUP, Address, Object
+from .._cluster.cluster import API_VERSION, GROUP, Address, Object
 from .._cluster.fields.field_owners import owns
 from .._cluster.fields.managed_fields import APPLY, UPDATE
 from .._cluster.fields.written_by import is_write_of
 from .._cluster.own_objects import ERRAND
+from .._custom_resources.conditions import Conditions, ObservedGeneration, Time
+from .._field_notes import METADATA, SPEC, STATUS, described, in_metadata, not_stored, whole_part
 from .._jobs.configuration import ConfigurationEntry
 from .._jobs.job_outcome import JobOutcome
 from .._loose_json import mapping_of
-from .._record_codec import from_record, stored_as, to_record
+from .._record_codec import from_parts, to_record
 
-API_VERSION = f"{GROUP}/v1alpha1"
 KIND = ERRAND
 
 FIELD_MANAGER = "kyma-lifecycle/errands"
@@ -38,9 +40,6 @@ LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 HOLD_SECONDS = 3600
 """How long a holding container keeps an output that nobody has read, unless the errand says otherwise."""
-
-
-Word = TypeVar("Word", bound=StrEnum)
 
 
 class Strategy(StrEnum):
@@ -99,51 +98,114 @@ class ErrandKey(NamedTuple):
         return API_VERSION, KIND, self.name, self.namespace
 
 
+class PersistenceMethod(StrEnum):
+    """What becomes of a file."""
+
+    ONE_TO_ONE = "one-to-one"
+    FAN_OUT = "fan-out"
+
+
+Texts: TypeAlias = Mapping[str, str]
+
+
 @dataclass(frozen=True)
 class OutputFile:
-    """A file of a container that becomes a Secret.
+    """A file of a container that becomes a Secret. Its container and its name are the keys of its entry."""
 
-    Attributes:
-        container: its name.
-        file: the name of the file in the output folder.
-        secret: the name of the Secret, or the base of the names of its versions or parts.
-        is_versioned: whether each new content becomes a new Secret.
-        is_fan_out: whether each value of the file is the JSON of a Secret.
-        labels, annotations: of the Secret.
-        keep: how many versions to retain; 0 for all.
-        keep_seconds: younger versions are retained, too.
-    """
+    container: Annotated[str, not_stored()]
+    file: Annotated[str, not_stored()]
+    secret: Annotated[
+        str,
+        described("Name of the Secret, or the prefix of the names of its versions or parts.", name="name"),
+    ]
+    is_versioned: Annotated[
+        bool, described("Whether each new content becomes a new, immutable Secret NAME-vN.", name="versioned")
+    ] = False
+    method: Annotated[
+        PersistenceMethod,
+        described(
+            "one-to-one: the file becomes one Secret. fan-out: each value becomes a Secret NAME-KEY.",
+            name="persistenceMethod",
+        ),
+    ] = PersistenceMethod.ONE_TO_ONE
+    labels: Annotated[Texts, described("Labels of the Secret.", name="secretLabels")] = field(
+        default_factory=dict
+    )
+    annotations: Annotated[Texts, described("Annotations of the Secret.", name="secretAnnotations")] = field(
+        default_factory=dict
+    )
+    keep: Annotated[
+        int, described("How many versions to retain. Versions in use are never deleted.", minimum=1)
+    ] = 0
+    keep_seconds: Annotated[
+        int, described("Seconds from its creation for which a version is retained, too.", minimum=1)
+    ] = 0
 
-    container: str
-    file: str
-    secret: str
-    is_versioned: bool = False
-    is_fan_out: bool = False
-    labels: Mapping[str, str] = field(default_factory=dict)
-    annotations: Mapping[str, str] = field(default_factory=dict)
-    keep: int = 0
-    keep_seconds: int = 0
+    @property
+    def is_fan_out(self) -> bool:
+        """Whether each value of the file is the JSON of a Secret."""
+        return self.method is PersistenceMethod.FAN_OUT
+
+
+_VERSIONED_IF_KEPT = (
+    "!(has(self.keep) || has(self.keepSeconds)) || (has(self.versioned) && self.versioned)",
+    "keep and keepSeconds need versioned: true",
+)
 
 
 @dataclass(frozen=True)
 class OutputSpec:
-    """What happens to the output.
+    """What happens to the output of a run."""
 
-    Attributes:
-        files: the files that become Secrets; none if there is no output.
-        labels: of each of the Secrets.
-        writes_on_failure: whether the output of a failed run is written, too.
-        hold_seconds: how long the output stays readable.
-        source: where the engine reads it.
-        overwrites: whether to overwrite Secrets that belong to others.
-    """
+    output_map: Annotated[
+        Mapping[
+            str,
+            Annotated[
+                Mapping[
+                    str,
+                    Annotated[
+                        OutputFile, described("What becomes of the file.", rules=(_VERSIONED_IF_KEPT,))
+                    ],
+                ],
+                described(maxProperties=1000),
+            ],
+        ],
+        described("Files in /mnt/quarks that become Secrets, by container and file name.", maxProperties=100),
+    ] = field(default_factory=dict)
+    labels: Annotated[Texts, described("Labels of all Secrets.", name="secretLabels")] = field(
+        default_factory=dict
+    )
+    writes_on_failure: Annotated[
+        bool, described("Whether the output of a failed run is written, too.", name="writeOnFailure")
+    ] = False
+    hold_seconds: Annotated[
+        int,
+        described("Seconds for which the output stays readable after a container has written it.", minimum=1),
+    ] = HOLD_SECONDS
+    source: Annotated[
+        OutputSource,
+        described(
+            "exec: read the files in the pod. terminationMessage: read the termination messages of the"
+            " containers, up to 4095 bytes each. All who may read pods can read those.",
+            name="from",
+        ),
+    ] = OutputSource.EXEC
+    overwrites: Annotated[
+        bool,
+        described(
+            "Whether to overwrite Secrets of others, and to add versions to those of another errand.",
+            name="overwrite",
+        ),
+    ] = False
 
-    files: tuple[OutputFile, ...] = ()
-    labels: Mapping[str, str] = field(default_factory=dict)
-    writes_on_failure: bool = False
-    hold_seconds: int = HOLD_SECONDS
-    source: OutputSource = OutputSource.EXEC
-    overwrites: bool = False
+    @cached_property
+    def files(self) -> tuple[OutputFile, ...]:
+        """The files that become Secrets, sorted; none if there is no output."""
+        return tuple(
+            replace(entry, container=container, file=file)
+            for container, files in sorted(self.output_map.items())
+            for file, entry in sorted(files.items())
+        )
 
     @property
     def containers(self) -> tuple[str, ...]:
@@ -156,60 +218,41 @@ class OutputSpec:
         return bool(self.files) and self.source is OutputSource.EXEC
 
 
-def output_spec_from(fields: Mapping[str, Any] | None) -> OutputSpec:
-    """The output of an errand's ``spec.output``, which has passed the schema."""
-    given = fields or {}
-    return OutputSpec(
-        files=tuple(
-            _output_file(container, file, entry or {})
-            for container, files in sorted((given.get("outputMap") or {}).items())
-            for file, entry in sorted((files or {}).items())
+@dataclass(frozen=True)
+class Trigger:
+    """When an errand runs."""
+
+    strategy: Annotated[
+        Strategy,
+        described(
+            "manual: does not run. now: runs, and becomes manual afterwards. once: runs one time, and becomes"
+            " done afterwards."
         ),
-        labels=dict(given.get("secretLabels") or {}),
-        writes_on_failure=bool(given.get("writeOnFailure")),
-        hold_seconds=int(given.get("holdSeconds") or HOLD_SECONDS),
-        source=_one_of(OutputSource, given.get("from"), OutputSource.EXEC),
-        overwrites=bool(given.get("overwrite")),
-    )
-
-
-def _one_of(words: type[Word], text: object, otherwise: Word) -> Word:
-    """A value of an enumeration. One that a newer version has written must not block all other errands."""
-    return next((word for word in words if word == text), otherwise)
-
-
-def _output_file(container: str, file: str, entry: Mapping[str, Any]) -> OutputFile:
-    method = entry.get("persistenceMethod") or entry.get("persistencemethod") or ""
-    return OutputFile(
-        container,
-        file,
-        secret=str(entry.get("name") or ""),
-        is_versioned=bool(entry.get("versioned")),
-        is_fan_out=method == "fan-out",
-        labels=dict(entry.get("secretLabels") or {}),
-        annotations=dict(entry.get("secretAnnotations") or {}),
-        keep=int(entry.get("keep") or 0),
-        keep_seconds=int(entry.get("keepSeconds") or 0),
-    )
+    ]
 
 
 @dataclass(frozen=True)
 class ErrandSpec:
-    """What the author of an errand wants.
+    """What the author of an errand wants."""
 
-    Attributes:
-        strategy: when it runs.
-        template: of its Jobs, as ``{metadata, spec}``.
-        output: what happens to its output.
-        output_fields: the same, as written in the spec.
-        reruns_on_change: whether a finished auto-errand runs again if its configuration has changed.
-    """
+    trigger: Annotated[Trigger, "When the errand runs."]
+    template: Annotated[
+        Mapping[str, Any], "Template of the Job, {metadata, spec}, like jobTemplate of a CronJob."
+    ]
+    output: Annotated[OutputSpec, "What becomes of the output."] = OutputSpec()
+    reruns_on_change: Annotated[
+        bool,
+        described(
+            "Whether a finished auto-errand runs again when the data of a ConfigMap or Secret changes that"
+            " its template refers to.",
+            name="updateOnConfigChange",
+        ),
+    ] = False
 
-    strategy: Strategy
-    template: Mapping[str, Any]
-    output: OutputSpec = OutputSpec()
-    output_fields: Mapping[str, Any] = field(default_factory=dict)
-    reruns_on_change: bool = False
+    @property
+    def strategy(self) -> Strategy:
+        """When it runs."""
+        return self.trigger.strategy
 
     @property
     def pod_template(self) -> Mapping[str, Any]:
@@ -226,58 +269,40 @@ class ErrandSpec:
 
 @dataclass(frozen=True)
 class OutputNote:
-    """The result of the output of a run.
+    """The result of the output of a run."""
 
-    Attributes:
-        secrets: the Secrets that hold it, by name.
-        reason: why there are none; empty if there are.
-        message: the reason in a sentence, or a warning; mostly empty.
-        pruned: the Secrets of older versions that were deleted, by name.
-        unchanged: how many of the Secrets had this content already.
-    """
-
-    secrets: tuple[str, ...] = ()
-    reason: str = ""
-    message: str = ""
-    pruned: tuple[str, ...] = ()
-    unchanged: int = 0
+    secrets: Annotated[tuple[str, ...], "The Secrets that hold the output."] = ()
+    reason: Annotated[str, "Why there are no Secrets, in one word."] = ""
+    message: Annotated[str, "The reason in a sentence, or a warning."] = ""
+    pruned: Annotated[
+        tuple[str, ...],
+        described("The Secrets of old versions that were deleted after the output was written."),
+    ] = ()
+    unchanged: Annotated[int, "How many of the Secrets had this content already."] = 0
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run in the status. It is recorded before its Job is created.
+    """A run in the status. It is recorded before its Job is created."""
 
-    Attributes:
-        number: of the run, counted for each errand.
-        reason: why it was started.
-        generation: of the errand's ``metadata`` at that time.
-        template_digest: see :attr:`ErrandSpec.template_digest`.
-        request: the value of the annotation that requested the run, if any.
-        configuration: the ConfigMaps and Secrets that it was created with.
-        job, job_uid: its Job; the uid is empty until the Job is known to exist.
-        recorded_at: when it was recorded, RFC 3339.
-        output: the result of its output; None before that is known.
-        disruption: what disrupted its pod; read while the pod existed, because the pod is gone before its Job
-            fails.
-        pull_failure: why its Job is deleted, as an image could not be pulled; empty if it is not.
-        outcome: how it ended; None before.
-        ended_generation: of the errand's ``metadata`` when it ended.
-    """
-
-    number: int
-    reason: RunReason
-    generation: int
-    template_digest: str
-    job: str
-    recorded_at: str = field(metadata=stored_as("noted"))
-    request: str = ""
-    configuration: tuple[ConfigurationEntry, ...] = ()
-    job_uid: str = ""
-    output: OutputNote | None = None
-    disruption: str = ""
-    pull_failure: str = ""
-    outcome: JobOutcome | None = None
-    ended_generation: int = 0
+    number: Annotated[int, "The number of the run, counted for each errand."]
+    reason: Annotated[RunReason, "Why the run was started."]
+    generation: Annotated[int, "The generation of the errand when the run was recorded."]
+    template_digest: Annotated[str, "A hash of the template of the Job."]
+    job: Annotated[str, "The name of the Job."]
+    recorded_at: Annotated[Time, described("When the run was recorded.", name="noted")]
+    request: Annotated[str, "The value of the annotation that requested the run."] = ""
+    configuration: Annotated[
+        tuple[ConfigurationEntry, ...],
+        described("The ConfigMaps and Secrets that the run was created with."),
+    ] = ()
+    job_uid: Annotated[str, "The uid of the Job. Empty until it is known to exist."] = ""
+    output: Annotated[OutputNote | None, "The result of the output. Missing before that is known."] = None
+    # It is read while the pod exists, because the pod is gone before its Job fails.
+    disruption: Annotated[str, "What disrupted the pod, as read while the pod existed."] = ""
+    pull_failure: Annotated[str, "Why the Job is deleted: the image that could not be pulled."] = ""
+    outcome: Annotated[JobOutcome | None, "How the run ended. Missing before."] = None
+    ended_generation: Annotated[int, "The generation of the errand when the run ended."] = 0
 
     @property
     def is_open(self) -> bool:
@@ -287,27 +312,18 @@ class Run:
 
 @dataclass(frozen=True)
 class ErrandStatus:
-    """The content of the status of an errand.
+    """The content of the status of an errand."""
 
-    Attributes:
-        phase: of the errand.
-        message: why, in a sentence; empty if there is nothing to report.
-        run: the open run, or else the last one.
-        once_digest: the digest of the template with which it last ran automatically; empty if it never has.
-        request: the last value of the annotation that was answered with a run.
-        history: the runs that have ended, the newest first.
-        conditions: as the status has them.
-        observed_generation: of the errand's ``metadata`` when the status was written.
-    """
-
-    phase: ErrandPhase = ErrandPhase.IDLE
-    message: str = ""
-    run: Run | None = None
-    once_digest: str = ""
-    request: str = ""
-    history: tuple[Mapping[str, Any], ...] = ()
-    conditions: tuple[Mapping[str, Any], ...] = ()
-    observed_generation: int = 0
+    phase: Annotated[ErrandPhase, "The phase of the errand."] = ErrandPhase.IDLE
+    message: Annotated[str, "Why, in a sentence. Empty if there is nothing to report."] = ""
+    run: Annotated[Run | None, "The run that is open, or the last one."] = None
+    once_digest: Annotated[str, "A hash of the template that last ran automatically. Empty if none has."] = ""
+    request: Annotated[
+        str, "The last value of the annotation run-requested that was answered with a run."
+    ] = ""
+    history: Annotated[tuple[Mapping[str, Any], ...], "The runs that have ended, the newest first."] = ()
+    conditions: Conditions = ()
+    observed_generation: ObservedGeneration = 0
 
     @property
     def open_run(self) -> Run | None:
@@ -330,26 +346,22 @@ class StrategyOwner:
 
 @dataclass(frozen=True)
 class Errand:
-    """An errand as it is in the cluster.
+    """An errand as it is in the cluster. The request is the value of the annotation that requests a run."""
 
-    Attributes:
-        key: of the errand.
-        uid, generation, resource_version: of its ``metadata``.
-        spec, status: the wanted state, and the known state of its runs.
-        request: the value of the annotation that requests a run.
-        strategy_owner: who has set its strategy.
-        is_deleting: whether it is being deleted.
-    """
-
-    key: ErrandKey
-    uid: str
-    generation: int
-    resource_version: str
-    spec: ErrandSpec
-    status: ErrandStatus
+    key: Annotated[ErrandKey, whole_part(METADATA)]
+    uid: Annotated[str, in_metadata()]
+    generation: Annotated[int, in_metadata()]
+    resource_version: Annotated[str, in_metadata()]
+    spec: Annotated[ErrandSpec, whole_part(SPEC, "What the author wants.")]
+    status: Annotated[ErrandStatus, whole_part(STATUS, "What is known of the runs.")]
+    deletion_timestamp: Annotated[str, in_metadata()] = ""
     request: str = ""
     strategy_owner: StrategyOwner = StrategyOwner()
-    is_deleting: bool = False
+
+    @property
+    def is_deleting(self) -> bool:
+        """Whether it is being deleted."""
+        return bool(self.deletion_timestamp)
 
     @property
     def owner(self) -> Object:
@@ -379,23 +391,11 @@ def label_value(name: str) -> str:
 
 def errand_from(obj: Mapping[str, Any]) -> Errand:
     """The errand in an object."""
-    meta, spec = obj["metadata"], obj.get("spec") or {}
-    return Errand(
-        key=key_of(obj),
-        uid=str(meta.get("uid") or ""),
-        generation=int(meta.get("generation") or 0),
-        resource_version=str(meta.get("resourceVersion") or ""),
-        spec=ErrandSpec(
-            strategy=_one_of(Strategy, (spec.get("trigger") or {}).get("strategy"), Strategy.MANUAL),
-            template=spec.get("template") or {},
-            output=output_spec_from(spec.get("output")),
-            output_fields=spec.get("output") or {},
-            reruns_on_change=bool(spec.get("updateOnConfigChange")),
-        ),
-        status=from_record(ErrandStatus, obj.get("status")),
+    meta = obj["metadata"]
+    return replace(
+        from_parts(Errand, obj),
         request=str((meta.get("annotations") or {}).get(RUN_REQUEST) or ""),
         strategy_owner=strategy_owner(meta.get("managedFields") or ()),
-        is_deleting=bool(meta.get("deletionTimestamp")),
     )
 
 
@@ -431,17 +431,5 @@ def is_applied(entry: Mapping[str, Any]) -> bool:
 
 def status_fields(status: ErrandStatus) -> Object:
     """The ``status`` of an errand's object, without empty fields."""
-    fields = to_record(status)
-    if run := fields["run"]:
-        # The exit code 0 is known, and so is a failure.
-        run["outcome"] = run["outcome"] and _without((None, ""), run["outcome"])
-        run["output"] = run["output"] and _without(_EMPTY, run["output"])
-        fields["run"] = _without(_EMPTY, run)
-    return _without(_EMPTY, fields)
-
-
-_EMPTY: tuple[Any, ...] = (None, "", [], 0)
-
-
-def _without(values: Collection[Any], fields: Mapping[str, Any]) -> Object:
-    return {name: value for name, value in fields.items() if value not in values}
+    fields: Object = to_record(status, is_compact=True)
+    return fields

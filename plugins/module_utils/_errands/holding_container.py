@@ -14,13 +14,15 @@ import copy
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 from .._cluster.cluster import GROUP, Object
 from .._errors import LifecycleError
+from .._field_notes import described
 from .._loose_json import mapping_of
-from .errand_model import Errand, OutputSource, OutputSpec, output_spec_from
+from .._record_codec import from_record, to_record
+from .errand_model import Errand, OutputSource, OutputSpec
 
 DEFAULT_IMAGE = "docker.io/library/busybox:1.37"
 """Needs sh, cat, head, rm, sha256sum, sleep, stat, test, timeout and touch."""
@@ -118,16 +120,11 @@ RENEW_COMMAND = ["touch", f"{_HOLD}/renewed"]
 class RecordedOutput:
     """The output that was wanted when a Job or its pod was created, as recorded in it.
 
-    Attributes:
-        spec: what happens to the output.
-        containers: those of the errand's template. Others in a pod hold output, or were injected.
-        deadline: seconds that these may run; 0 for no limit.
-        generation: of the errand's ``metadata`` when the Job was created.
-        template_digest: see :attr:`.errand.ErrandSpec.template_digest`.
-        errand_uid: of the errand's ``metadata``.
+    Its containers are those of the errand's template. Others in a pod hold output, or were injected. They may
+    run until the deadline, in seconds; 0 is no limit. The rest is of the errand when the Job was created.
     """
 
-    spec: OutputSpec
+    spec: Annotated[OutputSpec, described(name="output")] = field(default_factory=OutputSpec)
     containers: tuple[str, ...] = ()
     deadline: int = 0
     generation: int = 0
@@ -161,17 +158,15 @@ def job_with_output(job: Object, errand: Errand, image: str) -> Object:
     job, spec = copy.deepcopy(job), errand.spec.output
     job_spec, pod = job["spec"], job["spec"]["template"]["spec"]
     limited = [one for one in (job_spec, pod) if one.get("activeDeadlineSeconds")]
-    record = json.dumps(
-        {
-            "output": errand.spec.output_fields,
-            "deadline": min((int(one["activeDeadlineSeconds"]) for one in limited), default=0),
-            "containers": [one["name"] for one in pod["containers"]],
-            "generation": errand.generation,
-            "templateDigest": errand.spec.template_digest,
-            "errandUid": errand.uid,
-        },
-        sort_keys=True,
+    recorded = RecordedOutput(
+        errand.spec.output,
+        tuple(one["name"] for one in pod["containers"]),
+        min((int(one["activeDeadlineSeconds"]) for one in limited), default=0),
+        errand.generation,
+        errand.spec.template_digest,
+        errand.uid,
     )
+    record = json.dumps(to_record(recorded, is_compact=True), sort_keys=True)
     for metadata in (job["metadata"], job_spec["template"].setdefault("metadata", {})):
         metadata["annotations"] = {**mapping_of(metadata.get("annotations")), OUTPUT_ANNOTATION: record}
     if spec.source is OutputSource.TERMINATION_MESSAGE:
@@ -261,18 +256,14 @@ def recorded_output(obj: Mapping[str, Any]) -> RecordedOutput:
     text = (meta.get("annotations") or {}).get(OUTPUT_ANNOTATION)
     try:
         record = json.loads(text) if text else {}
-        return RecordedOutput(
-            output_spec_from(record.get("output")),
-            tuple(str(one) for one in record.get("containers") or ()),
-            int(record.get("deadline") or 0),
-            int(record.get("generation") or 0),
-            str(record.get("templateDigest") or ""),
-            str(record.get("errandUid") or ""),
-        )
-    except (AttributeError, TypeError, ValueError):
+        recorded = from_record(RecordedOutput, record)
+        if to_record(recorded, is_compact=True) != record:
+            raise ValueError
+    except ValueError:
         kind = str(obj.get("kind") or "Pod")
         name = f"{meta.get('namespace')}/{meta['name']}"
         raise LifecycleError(
             f"{kind} {name}: its annotation {OUTPUT_ANNOTATION} was changed, and can't be read. Delete the"
             f" {kind}:\n  kubectl delete {kind.lower()} -n {meta.get('namespace')} {meta['name']}"
         ) from None
+    return recorded

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._cluster.cluster import Object
+from .._cluster.cluster import API_VERSION, Object
 from .._deep_copy import deep_copy
 from .._loose_json import mapping_of, text_of
 from .._text import one_line, suggestion
-from .errand_model import API_VERSION, KIND, LAST_APPLIED, Strategy
+from .errand_model import KIND, LAST_APPLIED, Strategy
 from .finished_run import DELETE_LABEL
 from .holding_container import holder_name
 
@@ -108,7 +108,10 @@ def _output(output: Mapping[str, Any], ignored: list[str]) -> Object:
         for file, entry in mapping_of(files).items():
             if isinstance(entry, Mapping):
                 path = f"spec.output.outputMap.{container}[{file}]"
-                fields["outputMap"][container][file] = _known(path, entry, _FILE, ignored)
+                known = _known(path, entry, _FILE, ignored)
+                if (method := known.pop("persistencemethod", None)) is not None:
+                    known.setdefault("persistenceMethod", method)
+                fields["outputMap"][container][file] = known
     return fields
 
 

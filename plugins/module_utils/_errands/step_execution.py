@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from .._cluster.cluster import Cluster, Object
+from .._cluster.cluster import API_VERSION, Cluster, Object
 from .._cluster.errors import AlreadyExists, ClusterError, Conflict, ExecTimeout, Forbidden, Invalid, NotFound
 from .._cluster.fields.json_patch import merge_patch_between
 from .._custom_resources.events import EventNote, write_event
@@ -22,7 +22,6 @@ from .._objects.apply.refusals import is_other_object
 from .._text import one_line
 from .errand_index import JOB, POD, ErrandIndex
 from .errand_model import (
-    API_VERSION,
     FIELD_MANAGER,
     KIND,
     Errand,

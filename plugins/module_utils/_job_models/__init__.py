@@ -6,6 +6,6 @@
 `core_job` holds what the user means, `storage/` the content of a definition, `runtime/` the Kubernetes
 objects. Nothing here reads or writes a cluster; `_store` does.
 
-Public modules: `core_job`, `defaults`, `drift`, `due_times`, `job_fields`, `job_validation`, `json_digest`,
-`kubernetes_fields`, `object_shapes`, `recognition`, `runtime`, `storage`, `toolforge`.
+Public modules: `core_job`, `defaults`, `drift`, `due_times`, `field_table`, `job_fields`, `job_validation`,
+`json_digest`, `object_shapes`, `recognition`, `runtime`, `storage`, `toolforge`.
 """

@@ -58,6 +58,7 @@ class Volume:
         name: of the volume; empty for ``volume-`` and its place in the list, from 1.
         sub_path: of the volume, to mount only that; empty for all of it.
         read_only: whether the container can't write it.
+        mount: more fields of the mount, as Kubernetes has them.
     """
 
     path: str = ""
@@ -66,14 +67,23 @@ class Volume:
     name: str = ""
     sub_path: str = ""
     read_only: bool = False
+    mount: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class LogFiles:
-    """Files in the container to which the command's output is appended; empty for the container's log."""
+    """Files in the container to which the command's output is appended; empty for the container's log.
+
+    Attributes:
+        stdout, stderr: their paths.
+        suffix: the operator, ``>>`` or ``>``, of redirections that end the shell line, as in jobs of
+            Toolforge's version 1; empty for redirections before the command. Of several commands in the
+            line, only the last one is redirected by its end.
+    """
 
     stdout: str = ""
     stderr: str = ""
+    suffix: str = ""
 
 
 @dataclass(frozen=True)
@@ -105,11 +115,10 @@ class CoreJob:
         memory, cpu: quantities that are requested and the limit; empty for none.
         requests, limits: quantities by resource, in place of ``memory`` and ``cpu``.
         env: environment variables of the container: texts, or where the value comes from, as the
-            ``valueFrom`` of Kubernetes.
+            ``valueFrom`` of Kubernetes. Or the list that Kubernetes has, whose order stays.
         mount: a volume, if any.
         volumes: several of them.
         image_pull_secrets: the names of Secrets.
-        sidecars: more containers of the pods, as Kubernetes has them.
         retry: how often a run that failed is tried again (one-off and scheduled).
         schedule: five cron fields, or a macro such as ``@daily`` (scheduled).
         timezone: of the schedule, such as ``Europe/Berlin``; empty for the cluster's.
@@ -123,10 +132,9 @@ class CoreJob:
         emails: when to send an email: none, all, onfinish or onfailure. Stored as data only.
         publish: whether Toolforge routes requests from outside to the job. Stored as data only.
         store_labels: whether the objects and their pods have the labels of the store.
-        kubernetes: the values of the set fields of :data:`~.kubernetes_fields.KUBERNETES_FIELDS`, by name.
-        extra: by the kind of a runtime object (Job, CronJob, Deployment, Service), a JSON merge patch (RFC
-            7386) for what no field covers. A mapping in place of a list of named items, such as containers,
-            patches the items by name.
+        workload, job, pod, container, service: patches in the form of Kubernetes: on the CronJob or
+            Deployment, on the Job or the ``jobTemplate``, on the template of the pods, on the container, and
+            on the Service. They are JSON merge patches (RFC 7386), which also merge a list of named items.
         given: the names of the fields that were set; all others hold a default.
     """
 
@@ -138,11 +146,10 @@ class CoreJob:
     cpu: str = ""
     requests: Mapping[str, str] = field(default_factory=dict)
     limits: Mapping[str, str] = field(default_factory=dict)
-    env: Mapping[str, Any] = field(default_factory=dict)
+    env: Mapping[str, Any] | tuple[Mapping[str, Any], ...] = field(default_factory=dict)
     mount: Mount | None = None
     volumes: tuple[Volume, ...] = ()
     image_pull_secrets: tuple[str, ...] = ()
-    sidecars: tuple[Mapping[str, Any], ...] = ()
     retry: int = 0
     schedule: str = ""
     timezone: str = ""
@@ -156,6 +163,15 @@ class CoreJob:
     emails: str = "none"
     publish: bool = False
     store_labels: bool = True
-    kubernetes: Mapping[str, Any] = field(default_factory=dict)
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    workload: Mapping[str, Any] = field(default_factory=dict)
+    job: Mapping[str, Any] = field(default_factory=dict)
+    pod: Mapping[str, Any] = field(default_factory=dict)
+    container: Mapping[str, Any] = field(default_factory=dict)
+    service: Mapping[str, Any] = field(default_factory=dict)
     given: frozenset[str] = frozenset()
+
+
+VOLUME_PARTS = ("path", "name", "sub_path", "read_only", "mount")
+"""What an entry of ``volumes`` has beside the source."""
+MAPPINGS = ("workload", "job", "pod", "container", "service")
+"""The fields of a job in the form of Kubernetes."""

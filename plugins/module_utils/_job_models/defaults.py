@@ -13,26 +13,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from .field_table import FIELDS
+
 DEFAULTS: Mapping[int, Mapping[str, Any]] = MappingProxyType(
-    {
-        1: MappingProxyType(
-            {
-                "image": "",
-                "command": "",
-                "memory": "512Mi",
-                "cpu": "500m",
-                "retry": 0,
-                "schedule": "",
-                "timezone": "",
-                "suspend": False,
-                "timeout": 0,
-                "replicas": 1,
-                "port": 0,
-                "port_protocol": "TCP",
-                "emails": "none",
-            }
-        ),
-    }
+    {1: MappingProxyType({name: one.default for name, one in FIELDS.items() if one.default is not None})}
 )
 """By number of the release, the defaults by field. Fields that aren't in the table are empty by default."""
 

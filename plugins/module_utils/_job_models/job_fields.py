@@ -3,18 +3,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Converts between the fields of a job, as options, files and dumps have them, and its core model: pure.
 
-Fields are a flat dictionary with the names of :class:`CoreJob`'s attributes and of those in the form of
-Kubernetes. A field that is absent or None is not set; neither is an ``extra`` without a patch.
+Fields are a flat dictionary with the names of :class:`CoreJob`'s attributes. A field that is absent or None
+is not set; neither is an empty mapping in the form of Kubernetes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from .core_job import CoreJob, HealthCheck, JobKey, JobType, LogFiles, Mount, Volume
+from .core_job import MAPPINGS, VOLUME_PARTS, CoreJob, HealthCheck, JobKey, JobType, LogFiles, Mount, Volume
 from .defaults import CURRENT_DEFAULTS, defaults_of
-from .kubernetes_fields import KUBERNETES_FIELDS, Form
+from .field_table import FIELDS
 
 
 def core_job(
@@ -30,18 +30,18 @@ def core_job(
     Raises:
         TypeError, ValueError, AttributeError: a field has a value that validation would have refused.
     """
-    given = {name: _READERS[name](fields[name]) for name in FIELD_NAMES if fields.get(name) is not None}
-    if not given.get("extra"):
-        given.pop("extra", None)
-    names = frozenset(given)
-    kubernetes = {name: given.pop(name) for name in KUBERNETES_FIELDS if name in given}
-    return CoreJob(key, type, **{**defaults_of(defaults), **given}, kubernetes=kubernetes, given=names)
+    given = {name: one.form.read(fields[name]) for name, one in FIELDS.items() if _is_set(name, fields)}
+    return CoreJob(key, type, **{**defaults_of(defaults), **given}, given=frozenset(given))
 
 
 def fields_of(job: CoreJob) -> dict[str, Any]:
     """The fields of a job that its user set, as JSON types, in a fixed order."""
-    values = {**vars(job), **job.kubernetes}
-    return {name: _plain(values[name]) for name in FIELD_NAMES if name in job.given}
+    return {name: _plain(getattr(job, name)) for name in FIELDS if name in job.given}
+
+
+def _is_set(name: str, fields: Mapping[str, Any]) -> bool:
+    value = fields.get(name)
+    return value is not None and not (name in MAPPINGS and value == {})
 
 
 def is_same_json(one: Any, other: Any) -> bool:
@@ -53,77 +53,17 @@ def is_same_json(one: Any, other: Any) -> bool:
     return isinstance(one, bool) is isinstance(other, bool) and bool(one == other)
 
 
-def _env(value: Any) -> dict[str, Any]:
-    return {
-        str(name): _without_nulls(one) if isinstance(one, Mapping) else str(one)
-        for name, one in value.items()
-    }
-
-
-def _command(value: Any) -> str | tuple[str, ...]:
-    return _words(value) if isinstance(value, (list, tuple)) else str(value)
-
-
-def _words(value: Any) -> tuple[str, ...]:
-    return tuple(str(one) for one in value)
-
-
-def _text_map(value: Any) -> dict[str, str]:
-    return {str(name): str(one) for name, one in value.items()}
-
-
-def _volumes(value: Any) -> tuple[Volume, ...]:
-    return tuple(_volume(one) for one in value)
-
-
-def _volume(value: Any) -> Volume:
-    given = {name: one for name, one in value.items() if one is not None}
-    parts = {name: given.pop(name) for name in VOLUME_PARTS if name in given}
-    [(source, content)] = given.items() or [("", "")]
-    return Volume(source=source, value=_without_nulls(content), **parts)
-
-
-def _mount(value: Any) -> Mount:
-    return Mount(**{"claim": "", **_texts(value, "claim", "path")})
-
-
-def _logs(value: Any) -> LogFiles:
-    return LogFiles(**_texts(value, "stdout", "stderr"))
-
-
-def _health_check(value: Any) -> HealthCheck:
-    return HealthCheck(
-        **_texts(value, "script", "path"),
-        command=_words(value.get("command") or ()),
-        tcp=bool(value.get("tcp")),
-    )
-
-
-def _texts(value: Any, *names: str) -> dict[str, str]:
-    return {name: str(value[name]) for name in names if value.get(name) is not None}
-
-
-def _items(value: Any) -> tuple[Any, ...]:
-    return tuple(_without_nulls(value))
-
-
-def _without_nulls(value: Any) -> Any:
-    """A copy of a value without fields that are null. Kubernetes takes them for absent ones."""
-    if isinstance(value, Mapping):
-        return {name: _without_nulls(one) for name, one in value.items() if one is not None}
-    return [_without_nulls(one) for one in value] if isinstance(value, (list, tuple)) else value
-
-
 def _plain(value: Any) -> Any:
     if isinstance(value, Mount):
         return {"claim": value.claim, **_without_empty(path=value.path)}
     if isinstance(value, LogFiles):
-        return _without_empty(stdout=value.stdout, stderr=value.stderr)
+        return _without_empty(**vars(value))
     if isinstance(value, HealthCheck):
         return _without_empty(script=value.script, path=value.path, command=[*value.command], tcp=value.tcp)
     if isinstance(value, Volume):
         source = {value.source: _plain(value.value)} if value.source else {}
-        return {**_without_empty(**{name: getattr(value, name) for name in VOLUME_PARTS}), **source}
+        parts = {name: _plain(getattr(value, name)) for name in VOLUME_PARTS}
+        return {**_without_empty(**parts), **source}
     if isinstance(value, Mapping):
         return {name: _plain(one) for name, one in value.items()}
     if isinstance(value, (list, tuple)):
@@ -133,45 +73,3 @@ def _plain(value: Any) -> Any:
 
 def _without_empty(**parts: Any) -> dict[str, Any]:
     return {name: part for name, part in parts.items() if part}
-
-
-VOLUME_PARTS = ("path", "name", "sub_path", "read_only")
-"""What an entry of ``volumes`` has beside the source."""
-_READERS_OF_FORMS: Mapping[Form, Callable[[Any], Any]] = {
-    Form.TEXT: str,
-    Form.NUMBER: int,
-    Form.SWITCH: bool,
-    Form.TEXTS: _text_map,
-}
-_READERS: Mapping[str, Callable[[Any], Any]] = {
-    "command": _command,
-    "image": str,
-    "memory": str,
-    "cpu": str,
-    "requests": _text_map,
-    "limits": _text_map,
-    "env": _env,
-    "mount": _mount,
-    "volumes": _volumes,
-    "image_pull_secrets": _words,
-    "sidecars": _items,
-    "retry": int,
-    "schedule": str,
-    "timezone": str,
-    "suspend": bool,
-    "timeout": int,
-    "replicas": int,
-    "port": int,
-    "port_protocol": str,
-    "health_check": _health_check,
-    "logs": _logs,
-    "emails": str,
-    "publish": bool,
-    "store_labels": bool,
-    **{name: _READERS_OF_FORMS.get(one.form, _without_nulls) for name, one in KUBERNETES_FIELDS.items()},
-    "extra": _plain,
-}
-"""By field, what makes its value in the core model. In the order in which dumps have them."""
-
-FIELD_NAMES: tuple[str, ...] = tuple(_READERS)
-"""The names of all fields of a job."""

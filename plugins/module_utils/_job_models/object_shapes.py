@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What ``extra`` must not change in the objects that run a job: pure.
+"""What the mappings of a job must not change in the objects that run it: pure.
 
 The API server would refuse such an object, or the store would no longer recognize it as a job.
 """
@@ -12,42 +12,40 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .._cluster.cluster import FIELD_MANAGER, GROUP, MANAGED_BY, Object
-from .._loose_json import fields_at, mapping_of, mappings_in
+from .._loose_json import fields_at, items_at, mapping_of, mappings_in, text_of
 from .._text import one_line
-from .core_job import CoreJob
-from .runtime.runtime_objects import JOB_LABEL, SERVICE, is_service_of, runtime_objects
+from .core_job import CoreJob, JobType
+from .runtime.patches import items_by_name
+from .runtime.runtime_objects import JOB_LABEL, is_service_of, pod_template_of, runtime_objects
 
 ERRAND_LABEL = f"{GROUP}/errand"
 """The label of Jobs that belong to an errand. The room of errands is above ours, so we name it, too."""
-_POD_LISTS = ("containers", "initContainers", "volumes", "tolerations")
+_POD_LISTS = ("containers", "initContainers", "tolerations")
 """The lists of a pod's spec that we read."""
 
 
 def shape_problems(job: CoreJob) -> Iterator[str]:
-    """The problems of the objects that ``extra`` produces, each in a sentence without its full stop.
+    """The problems of the objects that the mappings produce, each in a sentence without its full stop.
 
     Args:
-        job: with an ``extra`` of a mapping for each kind.
+        job: with valid fields.
     """
-    objects = runtime_objects(job)
-    for obj in objects:
-        place = f"extra.{obj['kind']}"
-        yield from _metadata_problems(f"{place}.metadata", obj.get("metadata"))
-        yield from _label_problems(place, obj, job.key.name)
-        yield from _spec_problems(f"{place}.spec", obj)
-        if obj["kind"] == SERVICE and not is_service_of(objects[0], obj):
-            yield (
-                f"{place} must have the label {JOB_LABEL}: {job.key.name}, or a selector of labels of the"
-                " pods, as the store would not find the Service again"
-            )
+    main, *services = runtime_objects(job)
+    yield from _object_problems("job" if job.type is JobType.ONE_OFF else "workload", main, job.key.name)
+    if job.type is JobType.SCHEDULED:
+        yield from _metadata_problems("job", fields_at(main, "spec", "jobTemplate"), job.key.name)
+    yield from _pod_problems(job, pod_template_of(main))
+    if job.type is JobType.CONTINUOUS:
+        yield from _selector_problems(main)
+    for service in services:
+        yield from _service_problems(job, main, service)
 
 
-def _metadata_problems(place: str, metadata: Any) -> Iterator[str]:
-    meta = mapping_of(metadata)
-    for name in ("labels", "annotations"):
-        if not _is_map_of_texts(meta.get(name, {})):
-            yield f"{place}.{name} must be a mapping of strings"
+def _object_problems(place: str, obj: Object, name: str) -> Iterator[str]:
+    yield from _metadata_problems(place, obj, name)
+    meta = mapping_of(obj.get("metadata"))
     finalizers, owners = meta.get("finalizers", []), meta.get("ownerReferences", [])
+    place = f"{place}.metadata"
     if not isinstance(finalizers, list) or not all(isinstance(one, str) for one in finalizers):
         yield f"{place}.finalizers must be a list of strings"
     if not _is_list_of_maps(owners):
@@ -61,39 +59,57 @@ def _metadata_problems(place: str, metadata: Any) -> Iterator[str]:
         yield f"{place}.labels.{ERRAND_LABEL} marks Jobs of errands; remove it"
 
 
-def _label_problems(place: str, obj: Object, name: str) -> Iterator[str]:
-    """The labels that make an object or its pods those of another job: a Service or a selector finds them."""
-    for path in (
-        (),
-        ("spec", "template"),
-        ("spec", "jobTemplate"),
-        ("spec", "jobTemplate", "spec", "template"),
-    ):
-        labels = fields_at(obj, *path, "metadata", "labels")
-        if labels.get(JOB_LABEL, name) != name:
-            steps = ".".join((place, *path, "metadata.labels", JOB_LABEL))
-            yield f"{steps} is {one_line(labels[JOB_LABEL], 100)}, and must be {name}; remove it"
+def _metadata_problems(place: str, obj: Object, name: str) -> Iterator[str]:
+    """Those of labels and annotations. A Service or a selector finds an object or its pods by labels."""
+    for field in ("labels", "annotations"):
+        if not _is_map_of_texts(mapping_of(obj.get("metadata")).get(field, {})):
+            yield f"{place}.metadata.{field} must be a mapping of strings; quote the values"
+    labels = fields_at(obj, "metadata", "labels")
+    if labels.get(JOB_LABEL, name) != name:
+        shown = one_line(labels[JOB_LABEL], 100)
+        yield f"{place}.metadata.labels.{JOB_LABEL} is {shown}, and must be {name}; remove it"
 
 
-def _spec_problems(place: str, obj: Object) -> Iterator[str]:
-    spec = obj.get("spec")
-    if not isinstance(spec, Mapping):
-        yield f"{place} must be a mapping"
-    elif obj["kind"] != SERVICE:
-        yield from _pod_problems(place, spec)
-
-
-def _pod_problems(place: str, spec: Mapping[str, Any]) -> Iterator[str]:
-    steps = ("jobTemplate", "spec", "template", "spec") if "jobTemplate" in spec else ("template", "spec")
-    part: Any = spec
-    for step in steps:
-        part, place = part.get(step), f"{place}.{step}"
-        if not isinstance(part, Mapping):
-            yield f"{place} must be a mapping"
-            return
+def _pod_problems(job: CoreJob, template: Object) -> Iterator[str]:
+    yield from _metadata_problems("pod", template, job.key.name)
+    spec = fields_at(template, "spec")
     for name in _POD_LISTS:
-        if not _is_list_of_maps(part.get(name, [])):
-            yield f"{place}.{name} must be a list of mappings"
+        if not _is_list_of_maps(spec.get(name, [])):
+            yield f"pod.spec.{name} must be a list of mappings"
+    own = text_of(next(items_at(spec, "containers"), {}).get("name"))
+    others = fields_at(job.pod, "spec").get("containers") or {}
+    if own in (others if isinstance(others, Mapping) else items_by_name(others) or {}):
+        yield f"pod.spec.containers has {own}, which is the container of the job; use container instead"
+    policy = spec.get("restartPolicy")
+    if job.type is not JobType.CONTINUOUS and policy not in ("Never", "OnFailure"):
+        yield f"pod.spec.restartPolicy is {one_line(policy, 100)!r}; use one of Never, OnFailure"
+
+
+def _selector_problems(main: Object) -> Iterator[str]:
+    selector = fields_at(main, "spec", "selector")
+    labels = fields_at(pod_template_of(main), "metadata", "labels")
+    if not any(selector.values()):
+        yield (
+            "workload.spec.selector is not set; without the labels of the store, set matchLabels there, and"
+            " the same labels in pod.metadata"
+        )
+    elif not fields_at(selector, "matchLabels").items() <= labels.items():
+        yield (
+            "workload.spec.selector is not among pod.metadata.labels; set the same labels there, so that it"
+            " finds the pods"
+        )
+
+
+def _service_problems(job: CoreJob, main: Object, service: Object) -> Iterator[str]:
+    yield from _object_problems("service", service, job.key.name)
+    spec = mapping_of(service.get("spec"))
+    if not spec.get("ports") and spec.get("clusterIP") != "None" and spec.get("type") != "ExternalName":
+        yield "service is set without ports; set port or service.spec.ports"
+    if not is_service_of(main, service):
+        yield (
+            f"service must have the label {JOB_LABEL}: {job.key.name}, or a selector of labels of the pods,"
+            " as the store would not find the Service again"
+        )
 
 
 def _is_map_of_texts(value: Any) -> bool:

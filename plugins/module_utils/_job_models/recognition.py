@@ -3,62 +3,50 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The core model of a job, read from its runtime objects, ours or handmade. Pure.
 
-What fields can describe becomes fields, and the rest becomes ``extra``. The job always means objects with the
-same normal form as those that it was read from.
+What the fields can describe becomes fields, and the rest becomes mappings in the form of Kubernetes. The job
+always means objects with the same normal form as those that it was read from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
-from typing import Any, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from .._cluster.cluster import Object
+from .._deep_copy import deep_copy
 from .._errors import LifecycleError
 from .._loose_json import fields_at, items_at, mapping_of, mappings_in, text_of
 from .command_lines import shell_line, split_shell_line
-from .core_job import CoreJob, HealthCheck, JobKey, JobType
-from .job_fields import core_job, is_same_json
+from .core_job import MAPPINGS, CoreJob, HealthCheck, JobKey, JobType, LogFiles
+from .field_checks import VOLUME_SOURCES, env_problems, volumes_problems
+from .field_table import places_of
+from .job_fields import core_job, fields_of
 from .job_validation import job_problems
-from .kubernetes_fields import KUBERNETES_FIELDS, Form, KubernetesField, Place, value_at
-from .runtime.normal_form import normal_form
-from .runtime.patches import apply_extra, extra_patch
+from .runtime.normal_form import DEFAULT_RETRIES, MOST_RETRIES, normal_form
+from .runtime.patches import merge_patch
 from .runtime.probe_commands import SHELL, script_of
 from .runtime.runtime_objects import (
-    CONTAINER,
     CRON_JOB,
     DEPLOYMENT,
     JOB,
     JOB_LABEL,
-    KINDS_OF,
     SERVICE,
     VOLUME,
     VOLUME_PREFIX,
-    VOLUME_SOURCES,
     check_action,
-    objects_of_fields,
-    place_in,
+    pod_template_of,
+    runtime_objects,
+    service_of_fields,
+    variables_of,
 )
+from .runtime.variable_order import canonical_order
 
 _TYPES: Mapping[str, JobType] = {
     JOB: JobType.ONE_OFF,
     CRON_JOB: JobType.SCHEDULED,
     DEPLOYMENT: JobType.CONTINUOUS,
 }
-_POD_FIELDS = (
-    *("command", "image", "memory", "cpu", "requests", "limits", "env", "mount", "health_check", "logs"),
-    *("sidecars", *(name for name, one in KUBERNETES_FIELDS.items() if one.place is Place.CONTAINER)),
-)
-"""What containers say."""
-_FIRST = ("pod_labels", "selector", "service_ports")
-"""The fields in the form of Kubernetes that decide what the store sets in others."""
 _AMOUNTS = ("memory", "cpu")
-_DEFAULT_RETRIES = 6
-"""The API server's default of a Job's ``backoffLimit``, which a normal form leaves out."""
-
-
-_Choose: TypeAlias = Callable[[JobType, Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
-"""Chooses the fields that a definition has, see :func:`_valid_fields`."""
 
 
 class UnreadableJob(LifecycleError):
@@ -83,101 +71,86 @@ def job_from_runtime(main: Object, service: Object | None = None, *, has_log_suf
     forms = {kind: normal_form(main)}
     if service is not None and type_ is JobType.CONTINUOUS:
         forms[SERVICE] = normal_form(service)
-    pod = fields_at(_job_spec(forms[kind]), "template", "spec")
-    if not any(mappings_in(pod.get("containers"))):
+    if not any(mappings_in(fields_at(pod_template_of(forms[kind]), "spec").get("containers"))):
         raise UnreadableJob("It has no containers")
-    with suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        # Nearly all jobs consist of valid fields, and to check each one with the others takes long.
-        fields = _fields_of(key, type_, forms, _set_fields, has_log_suffix=has_log_suffix)
-        if not job_problems(key.name, type_, fields):
-            return core_job(key, type_, fields)
-    fields = _fields_of(key, type_, forms, _valid_fields, has_log_suffix=has_log_suffix)
-    if problems := job_problems(key.name, type_, fields):
+    plain = core_job(key, type_, _friendly_fields(forms, has_log_suffix))
+    # The second one also takes defaults away that depend on other fields.
+    for form_of in (normal_form, deep_copy):
+        job = _with_mappings(plain, forms, form_of)
+        if [normal_form(obj) for obj in runtime_objects(job)] == [*forms.values()]:
+            break
+    else:
+        raise UnreadableJob("No fields describe its objects exactly")
+    if problems := job_problems(key.name, type_, fields_of(job)):
         raise UnreadableJob("; ".join(problems))
-    return core_job(key, type_, fields)
+    return job
 
 
-def _fields_of(
-    key: JobKey, type_: JobType, forms: Mapping[str, Object], choose: _Choose, *, has_log_suffix: bool
-) -> dict[str, Any]:
-    """The fields of a job, ``extra`` included, from the normal forms of its objects."""
-    fields = choose(type_, {}, _fields_of_specs(forms))
-    fields |= choose(type_, fields, _fields_of_pods(forms, fields, has_log_suffix))
-    # The labels of the store are in no value of these fields, whether it sets them or not.
-    store_labels = _store_labels(forms)
-    plain = _PlainForms(core_job(key, type_, {**fields, **store_labels}))
-    fields |= choose(type_, fields, {**_kubernetes_fields(plain, forms, _FIRST), **store_labels})
-    plain = plain.of(fields)
-    others = [name for name in KUBERNETES_FIELDS if name not in _FIRST]
-    fields |= choose(type_, fields, _kubernetes_fields(plain, forms, others))
-    extra = _extra(plain.of(fields), forms)
-    if hidden := _hidden_fields(extra, fields):
-        fields = {name: value for name, value in fields.items() if name not in hidden}
-        extra = _extra(plain.of(fields), forms)
-    return {**fields, "extra": extra} if extra else fields
+def _with_mappings(
+    plain: CoreJob, forms: Mapping[str, Object], form_of: Callable[[Object], Object]
+) -> CoreJob:
+    """A job with mappings, which have what its other fields do not describe.
+
+    Args:
+        plain: the job without mappings.
+        forms: the normal forms of its objects, by kind; the main object is the first one.
+        form_of: makes the form of an object of ``plain`` to compare with these.
+    """
+    live, fields = next(iter(forms.values())), fields_of(plain)
+    built = _parts(form_of(runtime_objects(plain)[0]), plain.type)
+    places = places_of(plain.type)
+    for name, part in _parts(live, plain.type).items():
+        patch = merge_patch(built[name], part)
+        fields[name] = _without_places(patch, [path[1:] for path in places if path[0] == name])
+    if SERVICE in forms:
+        job = core_job(plain.key, plain.type, fields)
+        base = service_of_fields(job, runtime_objects(job)[0])
+        fields["service"] = merge_patch(form_of(base), forms[SERVICE])
+    return core_job(plain.key, plain.type, fields)
 
 
-def _hidden_fields(extra: Mapping[str, Any], fields: Mapping[str, Any]) -> set[str]:
-    """The fields that would have no effect, because the patch sets the same values again."""
-    spec = next((_job_spec({**patch, "kind": kind}) for kind, patch in extra.items() if kind != SERVICE), {})
-    containers = fields_at(spec, "template", "spec").get("containers")
-    if isinstance(containers, list):
-        return {*_POD_FIELDS}
-    env = fields_at(containers, text_of(fields.get("container_name")) or CONTAINER).get("env", {})
-    # Kubernetes may expand a variable in those after it, so their order counts.
-    is_hidden = isinstance(env, list) or not env.keys().isdisjoint(fields.get("env", ()))
-    return {"env"} if is_hidden else set()
+def _parts(main: Object, type_: JobType) -> dict[str, Object]:
+    """The parts of a main object, by the mappings that describe them."""
+    main = deep_copy(main)
+    pod = pod_template_of(main)
+    container, *others = fields_at(pod, "spec")["containers"]
+    del pod["spec"]["containers"]
+    if others:
+        pod["spec"]["containers"] = others
+    parts = {"pod": pod, "container": container}
+    if type_ is JobType.SCHEDULED:
+        parts["job"] = main["spec"].pop("jobTemplate")
+    parts["job" if type_ is JobType.ONE_OFF else "workload"] = main
+    holder = parts["workload" if type_ is JobType.CONTINUOUS else "job"]
+    del holder["spec"]["template"]
+    return {name: parts[name] for name in MAPPINGS if name in parts}
+
+
+def _without_places(patch: Object, places: list[tuple[str, ...]]) -> Object:
+    """A patch without what is at some paths, and without what is empty then."""
+    left = {}
+    for name, value in patch.items():
+        below = [path[1:] for path in places if path[0] == name]
+        if () in below:
+            continue
+        if below and isinstance(value, Mapping):
+            value = _without_places({**value}, below)
+            if not value:
+                continue
+        left[name] = value
+    return left
+
+
+def _friendly_fields(forms: Mapping[str, Object], has_log_suffix: bool) -> dict[str, Any]:
+    of_specs = _fields_of_specs(forms)
+    fields = {**of_specs, **_fields_of_pods(forms, of_specs, has_log_suffix), **_store_labels(forms)}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _job_spec(form: Object) -> Object:
     """The spec with the pod template."""
     spec = fields_at(form, "spec")
     return fields_at(spec, "jobTemplate", "spec") if form["kind"] == CRON_JOB else spec
-
-
-class _PlainForms:
-    """The objects that the fields of a job describe, and their normal forms, each built once.
-
-    Args:
-        job: with these fields, and no ``extra``.
-
-    Attributes:
-        job: see the argument.
-        objects, forms: by kind.
-    """
-
-    def __init__(self, job: CoreJob) -> None:
-        self.job = job
-        self.objects = {obj["kind"]: obj for obj in objects_of_fields(job)}
-        self.forms = {kind: normal_form(obj) for kind, obj in self.objects.items()}
-
-    def of(self, fields: Mapping[str, Any]) -> _PlainForms:
-        """Those of the same job with other fields."""
-        job = core_job(self.job.key, self.job.type, fields)
-        return self if job == self.job else _PlainForms(job)
-
-
-def _set_fields(_type: JobType, _known: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """The set fields among ``more``, valid or not."""
-    return {name: value for name, value in more.items() if value is not None}
-
-
-def _valid_fields(type_: JobType, known: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """The set fields among ``more`` that a definition may have. The others stay for ``extra``.
-
-    Args:
-        type_: of the job.
-        known: valid fields.
-        more: fields that may be invalid.
-    """
-    base: dict[str, Any] = {"image": "any", "schedule": "@daily" if type_ is JobType.SCHEDULED else None}
-    valid: dict[str, Any] = {}
-    for name, value in more.items():
-        if name == "logs":
-            base["command"] = "any"
-        if value is not None and not job_problems("any", type_, {**base, **known, **valid, name: value}):
-            valid[name] = value
-    return valid
 
 
 def _fields_of_specs(forms: Mapping[str, Object]) -> dict[str, Any]:
@@ -194,10 +167,9 @@ def _fields_of_specs(forms: Mapping[str, Object]) -> dict[str, Any]:
             "port_protocol": port.get("protocol"),
         }
     spec, job_spec = fields_at(main, "spec"), _job_spec(main)
-    is_per_index = "backoffLimitPerIndex" in job_spec
+    default = MOST_RETRIES if "backoffLimitPerIndex" in job_spec else DEFAULT_RETRIES
     return {
-        # The default depends on a limit per index, which no field has.
-        "retry": None if is_per_index else job_spec.get("backoffLimit", _DEFAULT_RETRIES),
+        "retry": job_spec.get("backoffLimit", default),
         "timeout": job_spec.get("activeDeadlineSeconds"),
         "suspend": spec.get("suspend"),
         "schedule": spec.get("schedule"),
@@ -207,49 +179,26 @@ def _fields_of_specs(forms: Mapping[str, Object]) -> dict[str, Any]:
 
 def _store_labels(forms: Mapping[str, Object]) -> dict[str, Any]:
     """That objects lack the labels of the store, if they do."""
-    labels = (fields_at(place_in(forms, one), "metadata", "labels") for one in (Place.OBJECT, Place.TEMPLATE))
+    main = next(iter(forms.values()))
+    labels = (fields_at(one, "metadata", "labels") for one in (main, pod_template_of(main)))
     return {} if any(JOB_LABEL in one for one in labels) else {"store_labels": False}
-
-
-def _kubernetes_fields(
-    plain: _PlainForms, forms: Mapping[str, Object], names: Iterable[str]
-) -> dict[str, Any]:
-    """Of these fields, those whose values are not what the store sets for a job."""
-    places = {place: (place_in(plain.forms, place), place_in(forms, place)) for place in Place}
-    values = {}
-    for name in names:
-        field = KUBERNETES_FIELDS[name]
-        built, running = places[field.place]
-        ours, live = value_at(built, field.path), value_at(running, field.path)
-        if live != ours and plain.job.type in field.types:
-            values[name] = _field_value(field, ours, live)
-    return values
-
-
-def _field_value(field: KubernetesField, ours: Any, live: Any) -> Any:
-    if live is None:
-        return field.no_value
-    if field.form is Form.TEXTS and isinstance(live, Mapping):
-        return {name: one for name, one in live.items() if mapping_of(ours).get(name) != one}
-    return live
 
 
 def _fields_of_pods(
     forms: Mapping[str, Object], of_specs: Mapping[str, Any], has_log_suffix: bool
 ) -> dict[str, Any]:
-    """The fields from the first container and the volumes, as far as fields can describe them."""
-    pod = fields_at(place_in(forms, Place.TEMPLATE), "spec")
-    container, *sidecars = items_at(pod, "containers")
+    """The fields from the first container and the volumes."""
+    pod = fields_at(pod_template_of(next(iter(forms.values()))), "spec")
+    container = next(items_at(pod, "containers"))
     command, logs = _command(container, has_log_suffix)
-    secrets = list(items_at(pod, "imagePullSecrets"))
+    secrets = [text_of(one.get("name")) for one in items_at(pod, "imagePullSecrets")]
     return {
         "command": command or None,
         "image": container.get("image"),
         **_resources(container),
-        "env": _env(container),
+        "env": _env(container) or None,
         **_volumes(pod, container),
-        "image_pull_secrets": [one["name"] for one in secrets if [*one] == ["name"]] or None,
-        "sidecars": sidecars or None,
+        "image_pull_secrets": secrets or None,
         "health_check": _health_check(container, of_specs.get("port")),
         "logs": logs or None,
     }
@@ -265,31 +214,39 @@ def _resources(container: Object) -> dict[str, Any]:
     return {**none, **both, "requests": rest or None, "limits": limits or None}
 
 
-def _command(container: Object, has_log_suffix: bool) -> tuple[str | list[str], dict[str, str]]:
+def _command(container: Object, has_log_suffix: bool) -> tuple[str | list[str], dict[str, Any]]:
     """The command and the log files of a shell line; of another command its words."""
     words = container.get("command")
-    if not isinstance(words, list) or words[:-1] != list(SHELL):
+    if not isinstance(words, list) or words[:-1] != list(SHELL) or "args" in container:
         return words or "", {}
     line = text_of(words[-1])
-    command, logs = split_shell_line(line)
-    if shell_line(command, logs) != line and not has_log_suffix:
-        return line, {}
-    files = {"stdout": logs.stdout, "stderr": logs.stderr}
-    return command, {name: file for name, file in files.items() if file}
+    command, logs = split_shell_line(line, has_suffix=has_log_suffix)
+    if shell_line(command, logs) != line:
+        return words if shell_line(line, LogFiles()) != line else line, {}
+    return command, {name: part for name, part in vars(logs).items() if part}
 
 
-def _env(container: Object) -> dict[str, Any] | None:
-    known = [one for one in items_at(container, "env") if not one.keys() - {"name", "value", "valueFrom"}]
-    return {text_of(one.get("name")): one.get("valueFrom", one.get("value", "")) for one in known} or None
+def _env(container: Object) -> dict[str, Any] | list[Object]:
+    """The variables by name, if their order means nothing else."""
+    variables = [*items_at(container, "env")]
+    by_name = {text_of(one.get("name")): one.get("valueFrom", one.get("value", "")) for one in variables}
+    if canonical_order(_with_values(variables_of(by_name))) != canonical_order(_with_values(variables)):
+        return variables
+    return variables if any(env_problems("env", by_name)) else by_name
+
+
+def _with_values(variables: list[Object]) -> list[Object]:
+    """Variables without the value that means none."""
+    return [{name: one for name, one in each.items() if (name, one) != ("value", "")} for each in variables]
 
 
 def _volumes(pod: Object, container: Object) -> dict[str, Any]:
-    """The field ``mount`` or ``volumes``; none if a volume or a mount is more than an entry can say."""
+    """The field ``mount`` or ``volumes``."""
     volumes, mounts = list(items_at(pod, "volumes")), list(items_at(container, "volumeMounts"))
     claim = text_of(fields_at(volumes[0], "persistentVolumeClaim").get("claimName")) if volumes else ""
     if volumes == [{"name": VOLUME, "persistentVolumeClaim": {"claimName": claim}}] and [
-        mount.keys() for mount in mounts
-    ] == [{"name", "mountPath"}]:
+        (mount.get("name"), len(mount), _has_path(mount)) for mount in mounts
+    ] == [(VOLUME, 2, True)]:
         return {"mount": {"claim": claim, "path": mounts[0]["mountPath"]}}
     entries: list[Object] = []
     for volume in volumes:
@@ -298,19 +255,31 @@ def _volumes(pod: Object, container: Object) -> dict[str, Any]:
         mine = [_mount(one) for one in mounts if one.get("name") == name]
         entries.append({**named, **_source(volume), **(mine[0] if mine else {})})
         entries += [{"name": name, **one} for one in mine[1:]]
+    names = {volume.get("name") for volume in volumes}
+    entries += [{"name": one.get("name"), **_mount(one)} for one in mounts if one.get("name") not in names]
     return {"volumes": entries} if entries else {}
 
 
 def _mount(mount: Object) -> Object:
-    parts = {"path": "mountPath", "sub_path": "subPath", "read_only": "readOnly"}
-    return {ours: mount[name] for ours, name in parts.items() if name in mount}
+    parts = {"sub_path": "subPath", "read_only": "readOnly"}
+    parts |= {"path": "mountPath"} if _has_path(mount) else {}
+    more = {name: part for name, part in mount.items() if name not in ("name", *parts.values())}
+    entry = {ours: mount[name] for ours, name in parts.items() if name in mount}
+    return entry | ({"mount": more} if more else {})
+
+
+def _has_path(mount: Object) -> bool:
+    """Whether the path of a mount is one that a field can have."""
+    return not any(volumes_problems("volumes", [{"name": "any", "path": mount.get("mountPath")}]))
 
 
 def _source(volume: Object) -> Object:
     for ours, (name, part) in VOLUME_SOURCES.items():
         if name in volume:
             source = volume[name]
-            return {ours: source.get(part, "") if not source.keys() - {part} else source}
+            short = {ours: source.get(part, ""), "path": "/"}
+            is_short = not source.keys() - {part} and not any(volumes_problems("volumes", [short]))
+            return {ours: short[ours] if is_short else source}
     return {name: source for name, source in volume.items() if name != "name"}
 
 
@@ -323,28 +292,6 @@ def _health_check(container: Object, port: Any) -> dict[str, Any] | None:
     if (check.path or check.tcp) and not port:
         return None
     action = check_action(check, port)
-    if any(value_at(one, (name,)) != value for one in (probe, startup) for name, value in action.items()):
+    if any(one.get(name) != value for one in (probe, startup) for name, value in action.items()):
         return None
     return {name: [*part] if name == "command" else part for name, part in vars(check).items() if part}
-
-
-def _extra(plain: _PlainForms, forms: Mapping[str, Object]) -> dict[str, Any]:
-    """By kind, the part of its objects that the fields of a job do not describe."""
-    key = plain.job.key
-    meta = {"name": key.name, "namespace": key.namespace}
-    extra: dict[str, Any] = {}
-    for api_version, kind in KINDS_OF[plain.job.type]:
-        if kind not in forms:
-            continue
-        form = forms[kind]
-        base = plain.objects.get(kind) or {"apiVersion": api_version, "kind": kind, "metadata": meta}
-        base_form = plain.forms.get(kind) or normal_form(base)
-        if is_same_json(base_form, form):
-            continue
-        patch = extra_patch(base_form, form)
-        if normal_form(apply_extra(base, patch)) != form:
-            # A default that depends on another field: record everything.
-            patch = extra_patch(base, form)
-        if patch:
-            extra[kind] = patch
-    return extra

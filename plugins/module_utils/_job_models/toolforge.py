@@ -16,8 +16,9 @@ from typing import Any
 from .._cluster.cluster import Object
 from .._loose_json import mapping_of, text_of
 from .core_job import CoreJob, JobKey, JobType
+from .field_table import EMAILS
 from .job_fields import core_job, fields_of
-from .job_validation import EMAILS, is_field_of, job_problems
+from .job_validation import is_field_of, job_problems
 from .recognition import UnreadableJob, job_from_runtime
 
 _MARK = ("toolforge", "tool")
@@ -114,7 +115,7 @@ def toolforge_resource(obj: Object) -> tuple[JobKey, JobType, dict[str, Any]]:
             fields[field] = given_parts
     mount = text_of(spec.get("mount")) or ("none" if is_built else "all")
     # By these labels, Toolforge's webhook mounts its storage.
-    fields["pod_labels"] = {_MARK[0]: _MARK[1], _MOUNT: mount}
+    fields["pod"] = {"metadata": {"labels": {_MARK[0]: _MARK[1], _MOUNT: mount}}}
     if is_built and text_of(fields.get("command")):
         fields["command"] = _launched(fields["command"], "logs" in fields)
     if problems := job_problems(key.name, type_, fields):

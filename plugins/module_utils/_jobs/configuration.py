@@ -10,7 +10,7 @@ import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from .._loose_json import mapping_of, text_of
 from .pod_references import PodReference
@@ -20,22 +20,16 @@ _DATA_FIELDS = ("data", "binaryData")
 
 @dataclass(frozen=True)
 class ConfigurationEntry:
-    """One ConfigMap or Secret that a run was created with.
+    """One ConfigMap or Secret that a run was created with."""
 
-    Attributes:
-        kind: ``ConfigMap`` or ``Secret``.
-        name: as the template has it.
-        resolved_name: the object's name. It differs for a versioned Secret, and else is the same.
-        uid, resource_version: of the object; empty if it did not exist, which an optional one may do.
-        digest: of its data, see :func:`data_digest`; empty if it did not exist.
-    """
-
-    kind: str
-    name: str
-    resolved_name: str = ""
-    uid: str = ""
-    resource_version: str = ""
-    digest: str = ""
+    kind: Annotated[str, "`ConfigMap` or `Secret`."]
+    name: Annotated[str, "The name, as the template has it."]
+    resolved_name: Annotated[
+        str, "The name of the object. It differs for a versioned Secret, and else is the same."
+    ] = ""
+    uid: Annotated[str, "The uid of the object. Empty if it did not exist, as an optional one."] = ""
+    resource_version: Annotated[str, "The version of the object. Empty if it did not exist."] = ""
+    digest: Annotated[str, "A keyed hash of its data. Empty if it did not exist."] = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "resolved_name", self.resolved_name or self.name)

@@ -9,15 +9,15 @@ A message never has the termination message of a container, because that can be 
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 from .._cluster.cluster import Object
 from .._cluster.owner_references import controller_of
+from .._field_notes import described
 from .._loose_json import mapping_of, mappings_in, number_of, text_of
-from .._record_codec import stored_as
 from .._text import one_line
 
 COMPLETED = "Completed"
@@ -71,22 +71,14 @@ class ContainerEnd:
 
 @dataclass(frozen=True)
 class JobOutcome:
-    """How the run of a Job ended.
+    """How the run of a Job ended. The reason is a constant of this module, or one of the caller's own."""
 
-    Attributes:
-        is_success: whether all containers that count ended with 0.
-        reason: one of the constants of this module, or one of the caller's own.
-        message: what happened, in a sentence; empty for a success.
-        exit_code: of the container that failed, 0 for a success; None if no container's end is known.
-        started, finished: when, as Kubernetes writes it; empty if unknown.
-    """
-
-    is_success: bool = field(metadata=stored_as("succeeded"))
-    reason: str
-    message: str = ""
-    exit_code: int | None = None
-    started: str = ""
-    finished: str = ""
+    is_success: Annotated[bool, described("Whether the Job was complete.", name="succeeded")]
+    reason: Annotated[str, "Why it ended so, in one word."]
+    message: Annotated[str, "The reason in a sentence. Empty for a success."] = ""
+    exit_code: Annotated[int | None, "The exit code of the container that failed. 0 for a success."] = None
+    started: Annotated[str, described("When the Job started.", format="date-time")] = ""
+    finished: Annotated[str, described("When the Job ended.", format="date-time")] = ""
 
     @property
     def seconds(self) -> float | None:

@@ -41,7 +41,7 @@ def check_migrations(migrations: Sequence[type[Migration]], setting: EngineSetti
             requests=outcome.requests,
             slow=outcome.slow,
             error="" if outcome.verdict else outcome.error,
-            fatal=outcome.is_fatal,
+            fatal=outcome.fatal,
         )
         for outcome in outcomes
     ]

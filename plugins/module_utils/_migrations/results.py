@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 from .._cluster.cluster import Cluster
 from .._progress import GRACE, Progress
+from .._result_codec import result_fields
 from ..migration import Component
 
 if TYPE_CHECKING:
@@ -117,33 +118,30 @@ class CheckResult:
     error: str = ""
     fatal: bool = False
 
-    def as_result(self) -> dict[str, Any]:
-        """The same as a dict, for a task's result."""
-        return {**asdict(self), "seconds": round(self.seconds, 3)}
-
 
 @dataclass(frozen=True)
 class MigrationOutcome:
     """The outcome of one migration in a run.
 
     Attributes:
-        id: e.g. ``logging/grow-loki-volume``.
-        component: the component it belongs to, or ``global``.
+        id: The migration's id.
+        component: The component that it belongs to, or ``global``.
         phase: ``pre`` or ``post``.
-        state: ``running`` from before its first write; then ``done``, ``not_needed``, ``blocked``,
-            ``failed``, ``timeout``, ``cancelled``, ``skipped`` (one that must be done before was not), or
-            ``warned``: done with a warning, or failed where ``on_failure`` is ``warn`` (then there is an
-            ``error``).
-        verdict: the verdict of its first check, or empty if there is none.
-        evidence: what in the cluster led to it.
-        error: what failed, why, and what to do; empty if it succeeded.
-        seconds: its total time.
-        started_at: when it began (UTC, with milliseconds); empty if it did not.
-        finished_at: when it ended, in the same way.
-        requests: how many calls of the cluster it made.
-        slow: whether it had nothing to do and yet took longer than 0.2 seconds to say so.
-        warnings: the warnings that it logged.
-        wrote: whether ``run`` was called, so that something may have been written.
+        state: How it ended. ``done``, ``not_needed``, ``warned`` if it was done with a warning, ``blocked``
+            if a person must act, ``failed``, ``timeout``, ``cancelled``, or ``skipped`` if a migration that
+            it needs did not end well. ``running`` from before its first write.
+        verdict: The first verdict of its check, ``needed``, ``not_needed`` or ``blocked``. Empty if there is
+            none.
+        evidence: The state in the cluster that led to the verdict.
+        error: What failed, why, and what to do. Empty if nothing did.
+        seconds: How long it took.
+        started_at: When it began, in UTC. Empty if unknown.
+        finished_at: When it ended, in UTC. Empty if unknown.
+        requests: How many times it called the cluster.
+        slow: Whether it was not needed, and its check took longer than 0.2 seconds.
+        warnings: Its warnings.
+        wrote: Whether it began, so that it may have written something.
+        fatal: Whether it fails its component, or the run if it is global.
     """
 
     id: str
@@ -167,15 +165,10 @@ class MigrationOutcome:
         return not self.error
 
     @property
-    def is_fatal(self) -> bool:
+    def fatal(self) -> bool:
         """Whether it fails its component."""
         return self.state in FATAL
 
     def as_result(self) -> dict[str, Any]:
         """The same as a dict, for a task's result and the run's record."""
-        return {
-            **asdict(self),
-            "seconds": round(self.seconds, 3),
-            "warnings": list(self.warnings),
-            "fatal": self.is_fatal,
-        }
+        return {**result_fields(self), "fatal": self.fatal}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._cluster.cluster import GROUP
 from .._runs.records.modules import (
     ABSENT,
     DELETING,
@@ -114,8 +113,8 @@ def decide(facts: ModuleFacts) -> ModuleDecision:
         return ModuleDecision(
             LEAVE,
             WARNING,
-            f"its Module has the label {SKIP_LABEL}. Remove the label to go on:"
-            f" `kubectl label modules.{GROUP} {facts.name} {SKIP_LABEL}-`",
+            f"its KymaModule has the label {SKIP_LABEL}. Remove the label to go on:"
+            f" `kubectl label kymamodules {facts.name} {SKIP_LABEL}-`",
             is_skipped=True,
         )
     if facts.desired_state == MANAGED:

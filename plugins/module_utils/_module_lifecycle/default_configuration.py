@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from enum import StrEnum
 
 from .._cluster.cluster import Cluster, Object, manager_of, ref_of
 from .._cluster.errors import AlreadyExists, ClusterError, Forbidden, KindNotServed, may_have_acted
@@ -25,16 +24,6 @@ RETRY_SECONDS = 1.0
 
 class ConfigurationHeld(ClusterError):
     """The earlier default configuration is still being deleted, so the new one was not created."""
-
-
-class Creation(StrEnum):
-    """The progress of the creation of a module's default configuration."""
-
-    REQUESTED = "requested"
-    """It is about to be created, or was created by a run that could not record it."""
-    CREATED = "created"
-    DECLINED = "declined"
-    """None is created: the cluster has the user's own instances."""
 
 
 def create_configuration(

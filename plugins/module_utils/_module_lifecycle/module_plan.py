@@ -41,12 +41,11 @@ from .._release.lazy_objects import LazyObjects
 from .._release.limits import limits_of
 from .._release.manifests import object_problem
 from .._release.model import Content
-from .._runs.records.modules import ERROR
+from .._runs.records.modules import ERROR, Creation
 from ..migration import Phase
 from .catalog.manifest_objects import ModuleManifest, read_manifest
 from .catalog.module_version import ModuleVersion
 from .decision import ADOPT, DELETE, INSTALL, LOOKED_AFTER, REFUSE, UPGRADE, ModuleDecision, decide
-from .default_configuration import Creation
 from .desired_module import ManifestTerms, desired_module, namespace_of, unchanged_module
 from .maintenance_policy import parse_policy
 from .manager_health import needs_scaling_back, scaling_patch

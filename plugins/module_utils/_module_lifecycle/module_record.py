@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .._cluster.cluster import Cluster, ref_of
-from .._runs.records.modules import MANAGED, KnownObject, ModuleRecord
+from .._runs.records.modules import MANAGED, Deploying, GroupKind, KnownObject, ModuleRecord
 from .decision import LOOKED_AFTER
 from .planned_module import PlannedModule
 from .running_version import manager_image
@@ -56,8 +56,7 @@ def with_deployment_begun(record: ModuleRecord, planned: PlannedModule) -> Modul
     manager = planned.desired_manager
     return replace(
         recorded_as_running(record, planned),
-        deploying_version=planned.version.version,
-        deploying_image=manager_image(manager) if manager else "",
+        deploying=Deploying(planned.version.version, manager_image(manager) if manager else ""),
     )
 
 
@@ -78,9 +77,8 @@ def installed_record(cluster: Cluster, record: ModuleRecord, planned: PlannedMod
         installed_version=version.version,
         manager=manager,
         manager_image=image,
-        deploying_version="",
-        deploying_image="",
-        managed_kinds=version.associated,
+        deploying=Deploying(),
+        managed_kinds=tuple(GroupKind(*one) for one in version.associated),
     )
 
 

@@ -108,7 +108,7 @@ def _state(cluster: Cluster, outlook: ModuleOutlook, observed: ObservedModules) 
     version = module.versions.get(record.installed_version) if module else None
     health = module_health(cluster, version, outlook, before, lambda: read_autoscaled(cluster))
     if record.is_skipped:
-        return WARNING, explain_skipped(health, f"its Module has the label {SKIP_LABEL}")
+        return WARNING, explain_skipped(health, f"its KymaModule has the label {SKIP_LABEL}")
     return (READY, record.status.message) if health.is_ready else (ERROR, health.reason)
 
 

@@ -12,6 +12,7 @@ from .._carrier.task import Result, Task
 from .._objects.apply.change import ObjectChange
 from .._objects.apply.diff import diff_of
 from .._objects.ownership.findings import describe_findings
+from .._result_codec import to_result
 from .._runs.durations import render_durations
 from .._runs.outcomes import SUCCEEDED
 from .._runs.records.modules import NOT_INSTALLED, READY, ModuleRecord
@@ -60,7 +61,7 @@ def run_result(
     result: Result = {
         "changed": any(done.is_changed for _planned, done in ended),
         "modules": rows,
-        "components": [one.as_result() for one in outcomes],
+        "components": to_result(outcomes),
         "migrations": [dict(migration) for one in outcomes for migration in one.migrations],
         "durations": [],
         "run": "",
@@ -110,7 +111,7 @@ def module_row(planned: PlannedModule, record: ModuleRecord | None, *, is_change
         "version": record.installed_version if record else "",
         "running": planned.outlook.facts.running,
         "wanted": planned.decision.version,
-        "changes": [change.as_result() for change in planned.changes],
+        "changes": to_result(planned.changes),
     }
 
 

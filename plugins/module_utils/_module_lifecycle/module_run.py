@@ -28,7 +28,7 @@ from .._runs.records.cluster_hold import ClusterHeld, hold_problem
 from .._runs.records.definitions import RecordKinds, install_definitions
 from .._runs.records.inventories import read_inventories, write_inventory
 from .._runs.records.journal_records import journal_of
-from .._runs.records.modules import ERROR, MANAGED, ModuleRecord, ModuleStatus, write_module_record
+from .._runs.records.modules import ERROR, MANAGED, Deploying, ModuleRecord, ModuleStatus, write_module_record
 from .._runs.records.record_schema import MODULES
 from .._runs.records.runs import new_run_name, read_run
 from .._runs.task_run import TaskRun
@@ -101,7 +101,7 @@ class _ModuleRun:
 
     def work(self) -> Result:
         """Plan, and apply the plan; the result of the task."""
-        held = hold_problem(self._observed.installation.hold, datetime.now(UTC))
+        held = hold_problem(self._observed.hold, datetime.now(UTC))
         planned = self._planner.plan()
         self._working = [one for one in planned if _needs_work(one)]
         run: TaskRun | None = None
@@ -249,7 +249,7 @@ class _ModuleRun:
                 else:
                     record = recorded_as_running(record, planned)
                 if state != ERROR:
-                    record = replace(record, deploying_version="", deploying_image="")
+                    record = replace(record, deploying=Deploying())
         if record is None:
             # A module that is neither requested nor managed needs no record.
             return ModuleOutcome(outcome, ModuleRecord(planned.name, status=status))

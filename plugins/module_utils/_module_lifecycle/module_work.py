@@ -32,6 +32,7 @@ from .._runs.records.modules import (
     PROCESSING,
     UNMANAGED,
     WARNING,
+    Creation,
     KnownObject,
     ModuleRecord,
     ModuleStatus,
@@ -40,7 +41,7 @@ from .._runs.records.modules import (
 )
 from .._timestamp import interval_until_now, timestamp
 from .decision import DELETE, UNMANAGE
-from .default_configuration import ConfigurationHeld, Creation, create_configuration
+from .default_configuration import ConfigurationHeld, create_configuration
 from .denial import lift
 from .module_departure import Departure, ModuleDeparture, undeleted
 from .module_deployment import ModuleDeployment, module_migrations

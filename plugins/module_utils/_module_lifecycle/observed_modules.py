@@ -16,6 +16,8 @@ from .._cluster.kinds import CRD_KIND, is_built_in
 from .._objects.inventory.inventory import MODULE, Inventory, entries_of, inventories_of
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.inventory.live_objects import read_metadata
+from .._runs.records.cluster_hold import Hold
+from .._runs.records.hold_records import read_hold
 from .._runs.records.installation import Installation, read_installation
 from .._runs.records.inventories import read_all_inventories
 from .._runs.records.modules import ModuleRecord, read_module_records
@@ -35,6 +37,7 @@ class ObservedModules:
 
     Attributes:
         installation: identifies the cluster's release.
+        hold: of the cluster.
         inventories: of modules, by name.
         others: inventories of owners of other kinds.
         records: of modules, by name.
@@ -45,6 +48,7 @@ class ObservedModules:
     """
 
     installation: Installation
+    hold: Hold | None
     inventories: Mapping[str, Inventory]
     others: tuple[Inventory, ...]
     records: Mapping[str, ModuleRecord]
@@ -73,8 +77,9 @@ def observe_modules(
         LifecycleError: something can't be read, so that no decision is possible.
     """
     own_documents = partial(_cluster_documents, cluster) if reads_cluster_catalog else list[SourcedDocument]
-    installation, inventories, records, own, labelled, named = call_in_threads(
+    installation, hold, inventories, records, own, labelled, named = call_in_threads(
         lambda: read_installation(cluster),
+        lambda: read_hold(cluster),
         lambda: read_all_inventories(cluster),
         lambda: read_module_records(cluster),
         own_documents,
@@ -94,7 +99,7 @@ def observe_modules(
     managers = _live_managers(cluster, candidates, _settled(modules, records), live, labelled)
     others = tuple(one for one in inventories if one.owner_kind != MODULE)
     klm = KlmModules(named, modules_of(one for one in own if has_klm_label(one.document)))
-    return ObservedModules(installation, modules, others, records, catalog, klm, live, managers)
+    return ObservedModules(installation, hold, modules, others, records, catalog, klm, live, managers)
 
 
 def read_managers(cluster: Cluster, observed: ObservedModules, name: str) -> tuple[LiveManager, ...]:
@@ -114,7 +119,7 @@ def _settled(
     inventories: Mapping[str, Inventory], records: Mapping[str, ModuleRecord]
 ) -> dict[str, Inventory]:
     """The inventories of modules whose record says their version: no deployment of theirs was cut off."""
-    known = (name for name, one in records.items() if one.installed_version and not one.deploying_version)
+    known = (name for name, one in records.items() if one.installed_version and not one.deploying.version)
     return {name: inventories[name] for name in known if name in inventories}
 
 

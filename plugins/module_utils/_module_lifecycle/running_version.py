@@ -166,10 +166,10 @@ def _version_by_record(evidence: VersionEvidence) -> RunningVersion | None:
         is_same = known and (one.ref, one.object["metadata"].get("uid", "")) == (known.ref, known.uid)
         if is_same and (one.is_as_left or manager_image(one.object) == record.manager_image):
             return RunningVersion(version, one.ref)
-    for one in operators if record.deploying_image else ():
-        is_deployed = manager_image(one.object) == record.deploying_image
+    for one in operators if record.deploying.manager_image else ():
+        is_deployed = manager_image(one.object) == record.deploying.manager_image
         if is_deployed and is_written_by(one.object["metadata"]):
-            return RunningVersion(record.deploying_version, one.ref)
+            return RunningVersion(record.deploying.version, one.ref)
     if version and known is None and evidence.is_managed and evidence.is_as_left:
         return RunningVersion(version, operators[0].ref if operators else None)
     return None
@@ -177,7 +177,7 @@ def _version_by_record(evidence: VersionEvidence) -> RunningVersion | None:
 
 def _version_left(evidence: VersionEvidence) -> RunningVersion | None:
     """The version of a module without a workload; None if it is unknown."""
-    recorded, deploying = evidence.record.installed_version, evidence.record.deploying_version
+    recorded, deploying = evidence.record.installed_version, evidence.record.deploying.version
     labels = set(label_versions(evidence.definitions).values())
     if deploying and deploying == evidence.target and labels <= {recorded, deploying}:
         # The deployment continues, with the migrations of an installation or upgrade.
@@ -198,7 +198,7 @@ def _version_by_labels(evidence: VersionEvidence) -> RunningVersion | None:
     """The version on which the labels agree; None if they do not, or if there are none."""
     record, labels = evidence.record, label_versions(evidence.versioned)
     versions = set(labels.values())
-    deploying = {record.installed_version, record.deploying_version} if record.deploying_version else ()
+    deploying = {record.installed_version, record.deploying.version} if record.deploying.version else ()
     if not versions or (len(versions) > 1 and not versions.issubset(deploying)):
         return None
     version = _highest(versions)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._carrier.task import Result, Task
-from .._cluster.cluster import Cluster, Object
+from .._cluster.cluster import API_VERSION, Cluster, Object
 from .._cluster.errors import Conflict
 from .._errors import LifecycleError
 from .._timestamp import timestamp
@@ -22,9 +22,9 @@ from .lease.lease_session import release_lease
 from .open_run import last_sign
 from .recorder import LONGEST_MESSAGE, end_cancelled_run
 from .records.installation import read_installation
-from .records.record_schema import API_VERSION, RUNNING
+from .records.record_schema import RUNNING
 from .records.record_writer import current_user
-from .records.runs import read_run
+from .records.runs import read_run, run_status
 
 ATTEMPTS = 10
 """How many times the request is written again after conflicts: the run itself often writes its record."""
@@ -79,8 +79,8 @@ def cancel_run(task: Task, request: CancelRequest) -> Result:
 
 def nothing_to_cancel(record: Object, *, ending: bool = False) -> str:
     """Why the run cannot be asked to stop, or its record cannot be ended; empty if it can."""
-    name, status = record["metadata"]["name"], record.get("status") or {}
-    state = status.get("state", RUNNING)
+    name, status = record["metadata"]["name"], run_status(record)
+    state = status["state"]
     if state != RUNNING:
         return f"nothing to cancel: the run {name} has {state} at {status.get('finishedAt')}"
     if status.get("cancelled") and not ending:
@@ -112,9 +112,6 @@ def _write_request(cluster: Cluster, record: Object, reason: str) -> None:
     metadata = record["metadata"]
     patch: dict[str, Any] = {
         "metadata": {key: metadata[key] for key in ("uid", "resourceVersion")},
-        "status": {
-            "cancelled": cancellation_text(current_user(), reason),
-            "cancelledAt": timestamp(),
-        },
+        "spec": {"cancel": {"by": cancellation_text(current_user(), reason), "at": timestamp()}},
     }
-    cluster.patch(API_VERSION, "Run", metadata["name"], None, patch)
+    cluster.patch(API_VERSION, "KymaRun", metadata["name"], None, patch)

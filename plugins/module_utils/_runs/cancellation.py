@@ -17,7 +17,7 @@ from .._errors import LifecycleError
 from .._timestamp import timestamp
 from .recorder import seconds_since_start
 from .records.record_schema import RUNNING
-from .records.runs import read_run, update_run_status
+from .records.runs import begin_of, read_run, run_status, update_run_status
 
 POLL_SECONDS = 5.0
 """How often the run's record is read for a request from another terminal."""
@@ -45,9 +45,10 @@ class CancellationCheck:
     ) -> None:
         self._task = task
         self.run: str = record["metadata"]["name"] if record else ""
-        self._by: str = record["spec"].get("startedBy", "") if record else ""
-        self._limit = float(record["spec"].get("deadline") or 0.0) if record else 0.0
-        self._deadline = clock() + self._limit - seconds_since_start(record["spec"]) if self._limit else None
+        begin = begin_of(record)
+        self._by: str = begin.get("startedBy", "")
+        self._limit = float(begin.get("deadline") or 0.0)
+        self._deadline = clock() + self._limit - seconds_since_start(begin) if self._limit else None
         self._clock = clock
         self._last_read = clock()
         self._lock = threading.Lock()
@@ -125,8 +126,8 @@ def stop_text(by: str) -> str:
 
 def cancellation_in(record: Mapping[str, Any]) -> str:
     """The user who requests a run to stop, and the reason, from its record; empty without a request."""
-    status = record.get("status") or {}
-    ended = status.get("state", RUNNING)
+    status = run_status(record)
+    ended = status["state"]
     return str(status.get("cancelled") or "") or ("" if ended == RUNNING else f"its end as {ended}")
 
 

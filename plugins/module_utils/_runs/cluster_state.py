@@ -1,10 +1,11 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The state of a cluster and its first reason, for every output: pure.
+"""The state of a cluster and the hops of its way, for every output: pure.
 
-``kyma_result``, the table over clusters and the report have it from here. The list of states stands in
-docs/kyma_result.schema.json too.
+``kyma_result``, the table over clusters, the last lines and the report have it from here.
+:mod:`~.hop_progress` adds what a task has done, and :mod:`~.hop_lines` says what was written: no other module
+has a sentence about that.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .._cluster.errors import Unreachable as UnreachableError
-from .hop import Hop, changes_in, hop_from
+from .._result_codec import INTERNAL, from_result, one_of, result_fields, returned_as
 from .outcomes import CANCELLED, FAILED, NOT_STARTED, SUCCEEDED
 from .records.cluster_hold import ClusterHeld
 from .records.record_schema import DEPLOY
@@ -40,29 +41,84 @@ NEVER_RAN = "ansible-playbook ended before the run began"
 NEVER_ENDED = "ansible-playbook ended before the run did"
 NO_REASON = "no reason is recorded"
 
+COUNTED = ("create", "change", "replace", "delete", "migrations")
+"""What a result counts: objects by what happens to them, and migrations that run."""
+Changes = Mapping[str, int]
+NO_CHANGES: Changes = dict.fromkeys(COUNTED, 0)
+
+
+@dataclass(frozen=True)
+class Hop:
+    """One release on the way of a call of the playbook, which may be the only one.
+
+    Attributes:
+        previous: The release before the hop; empty for none or unknown.
+        version: The release that the hop leads to; empty for unknown.
+        state: As that of the cluster. A hop that was not reached is not started. Before its turn it has the
+            state that the plan predicts.
+        seconds: How long its plan and its run took.
+        run: The name of its run; empty if none has begun, so that nothing was written.
+        planned: What its plan counts; null if it was not planned.
+        written: What its run has written; null if a run has begun and its end is not known. Then the record
+            of the run has it.
+        failures: The reasons for its state, the first one first.
+    """
+
+    previous: str = field(default="", metadata=returned_as("from"))
+    version: str = field(default="", metadata=returned_as("to"))
+    state: str = field(default=NOT_STARTED, metadata=one_of(STATES))
+    seconds: float = 0.0
+    run: str = ""
+    planned: Changes | None = None
+    written: Changes | None = None
+    failures: tuple[str, ...] = ()
+
+    def as_result(self) -> dict[str, Any]:
+        """The hop in ``kyma_result``: without a run nothing was written."""
+        return {**result_fields(self), **({} if self.run else {"written": {**NO_CHANGES}})}
+
 
 @dataclass(frozen=True)
 class ClusterState:
-    """The state of one cluster, or one attempt to deploy to it.
+    """The deployment to one cluster, after one task or after all: the part of ``kyma_result`` that is shown.
 
     Attributes:
-        cluster: the name of its host.
-        previous, version: the release before, and the release to deploy; empty if unknown.
-        state: one of :data:`STATES`.
-        seconds: how long the deployment took: its plan and its run, over all hops.
-        reason: the first reason for a state that has one; otherwise empty.
+        cluster: The name of the cluster's host in the inventory.
+        previous: The release that the cluster had; empty for none or unknown.
+        version: The release that was to be deployed; empty for unknown.
+        state: The state of the cluster, in all outputs. ``running`` while the role is at work, or a task in
+            the background. ``refused``: the plan has a blocker. ``lost``: the record of the run is running,
+            and its lease has expired; only a reader of records sees that. ``unknown``: a newer version of
+            the collection has recorded it. ``waiting``: the gate of the cluster's ring is closed; reserved
+            for rings.
+        seconds: How long the plan and the run took. The durations of kind ``plan`` and ``phase`` add up to
+            it.
+        failures: The causes first; what never started in the last sentence.
+        run: The name of the run; empty if none has begun.
+        hops: The releases on the way of this call of ansible-playbook, in their order; one for an upgrade
+            without hops. All outputs say from this value what was written.
         ends_with_playbook: whether nothing continues it after the end of ``ansible-playbook``.
-        hops: the releases on the way, see :class:`~.hop.Hop`; empty if no task has worked on a release.
     """
 
     cluster: str
     previous: str = ""
     version: str = ""
-    state: str = NOT_STARTED
+    state: str = field(default=NOT_STARTED, metadata=one_of(STATES))
     seconds: float = 0.0
-    reason: str = ""
-    ends_with_playbook: bool = False
+    failures: tuple[str, ...] = ()
+    run: str = ""
     hops: tuple[Hop, ...] = field(default=(), compare=False)
+    ends_with_playbook: bool = field(default=False, metadata=INTERNAL)
+
+    @property
+    def reason(self) -> str:
+        """The first reason for a state that has one; otherwise empty."""
+        return next(iter(self.failures), "")
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether a run has begun, so that something may have been written."""
+        return any(hop.run for hop in self.hops) if self.hops else bool(self.run)
 
 
 def state_of_task(result: Mapping[str, Any], *, is_needed: bool = False) -> str:
@@ -93,16 +149,13 @@ def attempt_of_result(result: Mapping[str, Any], cluster: str = "") -> ClusterSt
         result: of the task.
         cluster: the name of its host, if the result has none.
     """
-    reasons = [*(result.get("failures") or ()), result.get("msg") or NO_REASON]
-    state = state_of_task(result)
-    return ClusterState(
-        str(result.get("cluster") or cluster),
-        str(result.get("previous") or ""),
-        str(result.get("version") or ""),
-        state,
-        float(result.get("seconds") or 0.0),
-        str(reasons[0]) if state in REASONED_STATES else "",
-        hops=tuple(hop_from(one) for one in result.get("hops") or ()),
+    attempt, state = from_result(ClusterState, result), state_of_task(result)
+    failures = attempt.failures or (str(result.get("msg") or NO_REASON),)
+    return replace(
+        attempt,
+        cluster=attempt.cluster or cluster,
+        state=state,
+        failures=failures if state in REASONED_STATES else (),
     )
 
 
@@ -112,18 +165,18 @@ def attempt_of_run(run: Mapping[str, Any]) -> ClusterState:
     Args:
         run: as ``run_info`` returns it. Its state says whether it is lost.
     """
-    state = str(run.get("state") or "")
+    state, named = str(run.get("state") or ""), {**run, "run": run.get("name")}
     if state in STATES:
-        given = {**run, "msg": run.get("message") or run.get("note")}
+        given = {**named, "msg": run.get("message") or run.get("note")}
     else:
         which = (
             f"the state {state}, which this version of the collection does not know" if state else "no state"
         )
-        given = {**run, "state": UNKNOWN, "failures": [f"its record has {which}"]}
+        given = {**named, "state": UNKNOWN, "failures": [f"its record has {which}"]}
     if run.get("action", DEPLOY) != DEPLOY:
         return attempt_of_result(given)
     written = changes_in(run.get("components") or (), run.get("migrations") or ())
-    hop = {"from": run.get("previous"), "to": run.get("version"), "run": run.get("name"), "written": written}
+    hop = {"from": run.get("previous"), "to": run.get("version"), "written": written}
     return attempt_of_result({**given, "hops": [{**given, **hop}]})
 
 
@@ -139,7 +192,7 @@ def cluster_state(cluster: str, attempts: Iterable[ClusterState], *, is_over: bo
     for attempt in attempts:
         _add(releases, attempt)
     if not releases:
-        return ClusterState(cluster, reason=NEVER_BEGAN if is_over else NOT_BEGUN_YET)
+        return ClusterState(cluster, failures=(NEVER_BEGAN if is_over else NOT_BEGUN_YET,))
     last = releases[-1]
     if last.state == UNCHANGED:
         # After a run, a plan with nothing to do adds nothing.
@@ -151,6 +204,7 @@ def cluster_state(cluster: str, attempts: Iterable[ClusterState], *, is_over: bo
         cluster=cluster,
         previous=releases[0].previous,
         version=next(filter(None, versions), ""),
+        run=next((one.run for one in reversed(releases) if one.run), ""),
         seconds=round(sum(one.seconds for one in releases if one is last or one.state != UNCHANGED), 3),
         hops=hops,
     )
@@ -161,15 +215,15 @@ def _with_rest(merged: ClusterState, *, is_over: bool) -> ClusterState:
     """The state of a cluster, given also the hops that no run has ended."""
     place = count_ended(merged.hops)
     rest = merged.hops[place:]
-    state, reason = merged.state, merged.reason
+    state, failures = merged.state, merged.failures
     if state == SUCCEEDED and rest and rest[0].state != UNCHANGED:
         # A release on the way is deployed, and the next one has not begun.
-        state, reason = (CANCELLED, NEVER_RAN) if is_over else (RUNNING, "")
+        state, failures = (CANCELLED, (NEVER_RAN,)) if is_over else (RUNNING, ())
     elif is_over and merged.ends_with_playbook and state in UNENDED_STATES:
-        state, reason = (CANCELLED, NEVER_ENDED) if state == RUNNING else (NOT_STARTED, NEVER_RAN)
+        state, failures = (CANCELLED, (NEVER_ENDED,)) if state == RUNNING else (NOT_STARTED, (NEVER_RAN,))
     if rest and state in REASONED_STATES and rest[0].state != state:
         rest = with_end((replace(rest[0], state=state if rest[0].run else NOT_STARTED), *rest[1:]))
-    return replace(merged, state=state, reason=reason, hops=(*merged.hops[:place], *rest))
+    return replace(merged, state=state, failures=failures, hops=(*merged.hops[:place], *rest))
 
 
 def count_ended(hops: Sequence[Hop]) -> int:
@@ -206,6 +260,21 @@ def _add(releases: list[ClusterState], attempt: ClusterState) -> None:
         attempt,
         previous=attempt.previous or before.previous,
         version=attempt.version or before.version,
+        run=attempt.run or before.run,
         seconds=attempt.seconds or before.seconds,
         hops=attempt.hops or before.hops,
     )
+
+
+def changes_in(
+    components: Iterable[Mapping[str, Any]], migrations: Iterable[Mapping[str, Any]]
+) -> dict[str, int]:
+    """What a run has changed: objects of its components, and migrations that have written.
+
+    Args:
+        components, migrations: their outcomes, from the record of the run.
+    """
+    keys = {"create": "created", "change": "changed", "replace": "replaced", "delete": "deleted"}
+    known = list(components)
+    counts = {key: sum(int(one.get(done) or 0) for one in known) for key, done in keys.items()}
+    return {**counts, "migrations": sum(1 for one in migrations if one.get("wrote"))}

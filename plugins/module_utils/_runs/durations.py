@@ -9,10 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .._text import aligned, counted
+from .outcomes import MIGRATION, PHASE, PLAN
 
-PLAN, PHASE, COMPONENT, ERRAND, MIGRATION = "plan", "phase", "component", "errand", "migration"
-KINDS = (PLAN, PHASE, COMPONENT, "module", ERRAND, MIGRATION)
-"""What a row may be about, in the order of the table."""
 HEAD = ("what", "name", "ended", "seconds")
 NOT_NEEDED = "not_needed"
 SUCCEEDED = frozenset({"succeeded", "done", "unchanged", NOT_NEEDED})
@@ -37,7 +35,7 @@ def render_durations(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     not needed.
 
     Args:
-        rows: see :func:`~.outcomes.duration_of`.
+        rows: see :class:`~.outcomes.Duration`.
     """
     all_rows = list(rows)
     steps = _in_order(row for row in all_rows if row["kind"] in (PLAN, PHASE))

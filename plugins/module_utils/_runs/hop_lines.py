@@ -12,9 +12,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .._text import counted
-from .cluster_state import PLANNED, REASONED_STATES, REFUSED, RUNNING, UNCHANGED, UNENDED_STATES, WAITING
-from .hop import COUNTED, Hop, deployed_completely, not_deployed_completely
-from .outcomes import FAILED, NOT_STARTED, SUCCEEDED
+from .cluster_state import (
+    COUNTED,
+    PLANNED,
+    REASONED_STATES,
+    REFUSED,
+    RUNNING,
+    UNCHANGED,
+    UNENDED_STATES,
+    WAITING,
+    Hop,
+)
+from .outcomes import FAILED, NOT_STARTED, SUCCEEDED, deployed_completely, not_deployed_completely
 
 if TYPE_CHECKING:
     from .cluster_state import ClusterState

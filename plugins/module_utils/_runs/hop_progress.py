@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .cluster_state import UNCHANGED, count_ended, with_end
-from .hop import Hop
+from .cluster_state import UNCHANGED, Hop, count_ended, with_end
 
 
 def hops_after(before: Sequence[Hop], given: Sequence[Hop], number: int) -> tuple[Hop, ...]:

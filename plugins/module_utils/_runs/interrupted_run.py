@@ -13,10 +13,12 @@ from .._cluster.cluster import Cluster
 from .._cluster.errors import ClusterError
 from .._objects.inventory.inventory import COMPONENT, MODULE, Inventory
 from .._objects.inventory.live_objects import read_metadata
+from .._result_codec import to_result
 from .component_state import NEVER_REACHED
 from .outcomes import FAILED, NOT_STARTED, SUCCEEDED, ComponentOutcome
 from .records.inventories import read_inventories
 from .records.record_schema import DELETE, MODULES
+from .records.runs import begin_of, run_status
 
 UNKNOWN = "the run ended without its outcome, and its inventory could not be read: it may have been begun"
 
@@ -30,23 +32,23 @@ def unrecorded_components(cluster: Cluster, record: Mapping[str, Any]) -> dict[s
         cluster: its inventories are read if there is such a component.
         record: of the run, which does not work any more.
     """
-    spec, status = record["spec"], record.get("status") or {}
+    begin, status = begin_of(record), run_status(record)
     known = status.get("components") or {}
-    names = [name for name in spec.get("components") or () if name not in known]
+    names = [name for name in begin.get("components") or () if name not in known]
     if not names:
         return {}
-    kind = MODULE if spec.get("action") == MODULES else COMPONENT
+    kind = MODULE if begin.get("action") == MODULES else COMPONENT
     outcomes = dict.fromkeys(names, (FAILED, UNKNOWN))
     # Who may end a run need not be allowed to read this.
     with suppress(ClusterError):
         inventories = read_inventories(cluster, owner_kind=kind)
-        if spec.get("action") == DELETE:
+        if begin.get("action") == DELETE:
             outcomes = {name: _deletion_state(cluster, inventories.get(name)) for name in names}
         else:
             run = record["metadata"]["name"]
             outcomes = {name: _state(run, status, name, inventories.get(name)) for name in names}
     return {
-        name: ComponentOutcome(name, state, error=error, owner_kind=kind).as_result()
+        name: to_result(ComponentOutcome(name, state, error=error, owner_kind=kind))
         for name, (state, error) in outcomes.items()
     }
 

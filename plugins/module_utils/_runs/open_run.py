@@ -14,12 +14,12 @@ from .._cluster.errors import ApiError
 from .lease.held_lease import read_lease
 from .lease.lease import holder_of, is_run_lost
 from .records.record_schema import DELETE, RUNNING
-from .records.runs import last_written
+from .records.runs import begin_of, last_written, run_status
 
 
 def is_open(run: Object) -> bool:
     """Whether a run has no end in its record."""
-    return (run.get("status") or {}).get("state") == RUNNING
+    return bool(run_status(run)["state"] == RUNNING)
 
 
 def lost_runs(cluster: Cluster, runs: Iterable[Object]) -> frozenset[str]:
@@ -55,12 +55,12 @@ def open_run_note(run: Object, *, is_lost: bool) -> str:
     """What a person should know of a run before beginning another; empty if it has ended: pure."""
     if not is_open(run):
         return ""
-    spec = run["spec"]
-    what = "deletion" if spec.get("action") == DELETE else "run"
+    begin = begin_of(run)
+    what = "deletion" if begin.get("action") == DELETE else "run"
     description = (
-        f"the {what} {run['metadata']['name']} of Kyma {spec.get('version')}, begun by"
-        f" {spec.get('startedBy')} at {spec.get('startedAt')}, has not ended, and its record was last "
-        f"written at {last_written(run)}"
+        f"the {what} {run['metadata']['name']} of Kyma {begin.get('version', '')}, begun by"
+        f" {begin.get('startedBy', 'an unknown user')} at {begin.get('startedAt', 'an unknown time')}, has"
+        f" not ended, and its record was last written at {last_written(run)}"
     )
     if is_lost:
         return (

@@ -9,7 +9,7 @@ Clusters with the same reason share an entry. The names of their pods may differ
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .._cluster.admission.denials import ENDED_BY
@@ -20,7 +20,7 @@ from .hop_lines import NOTHING_WRITTEN, stopping_hop
 from .outcomes import CANCELLED, FAILED, NOT_STARTED
 from .run_failures import NEVER_STARTED
 
-RECORD = "kubectl describe runs.lifecycle.kyma-project.io"
+RECORD = "kubectl describe kymaruns"
 AGAIN = "run the same playbook again"
 NEXT_STEPS = {
     FAILED: f"correct what failed, then {AGAIN}: it continues",
@@ -38,38 +38,11 @@ _SUBJECT = re.compile(r"(?:component|migration|module) \S+(?=: )")
 _HINT = re.compile(r"`((?:ansible(?:-playbook)?|kubectl) [^`]+)`")
 """A command in a message, which reaches the cluster already."""
 BELOW = "the command below"
+NO_NOTES: Mapping[str, str] = {}
 
 
 def _unchanged(_cluster: str, command: str) -> str:
     return command
-
-
-@dataclass(frozen=True)
-class ClusterEnd:
-    """How the work on one cluster has ended.
-
-    Attributes:
-        state: of the cluster.
-        failures: all reasons, the first one first, and what never started; empty if nothing failed.
-        run: the name of the last run; empty if none began.
-        note: what a person has to know before using a command; empty for nothing.
-    """
-
-    state: ClusterState
-    failures: tuple[str, ...] = ()
-    run: str = ""
-    note: str = ""
-
-    @property
-    def last_run(self) -> str:
-        """The run that did not succeed, or the last one of work that is no release; empty for none."""
-        stop = stopping_hop(self.state.hops)
-        return stop.run if stop else self.run
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether a run has begun, so that something may have been written."""
-        return any(hop.run for hop in self.state.hops) if self.state.hops else bool(self.run)
 
 
 @dataclass(frozen=True)
@@ -125,24 +98,26 @@ class PlaybookSummary:
 
 
 def summarize(
-    ends: Sequence[ClusterEnd],
+    ends: Sequence[ClusterState],
     complete: Callable[[str, str], str] = _unchanged,
     report: str = "",
     rollout: Sequence[NextStep] = (),
+    notes: Mapping[str, str] = NO_NOTES,
 ) -> PlaybookSummary:
     """The summary of a playbook.
 
     Args:
-        ends: of its clusters, in the order of the inventory.
+        ends: the states of its clusters, in the order of the inventory.
         complete: returns a command so that it reaches a cluster, whose name is the first argument.
         report: the file with the report; empty for none.
         rollout: the next steps of a rollout over rings.
+        notes: what a person has to know before using a command, by cluster.
     """
     bad = sorted(
-        (one for one in ends if one.state.state in REASONED_STATES),
-        key=lambda one: REASONED_STATES.index(one.state.state),
+        (one for one in ends if one.state in REASONED_STATES),
+        key=lambda one: REASONED_STATES.index(one.state),
     )
-    stops = [(end, stopping_hop(end.state.hops)) for end in ends if end.state.state == PLANNED]
+    stops = [(end, stopping_hop(end.hops)) for end in ends if end.state == PLANNED]
     foreseen = [replace(end, failures=stop.failures) for end, stop in stops if stop and stop.failures]
     merged: dict[object, Reason] = {}
     for reason in (one for end in (*bad, *foreseen) for one in _reasons_of(end)):
@@ -153,28 +128,34 @@ def summarize(
         replace(one, command=complete(one.clusters[0], one.command)) if one.pod else one
         for one in merged.values()
     ]
-    record = next((one for one in bad if one.last_run), None)
+    record = next((one for one in bad if _last_run(one)), None)
     return PlaybookSummary(
-        tuple(one.state for one in ends),
+        tuple(ends),
         tuple(one for one in reasons if not _is_never_started(one)),
         tuple(one for one in reasons if _is_never_started(one)),
-        tuple(_next_steps(ends, bad, is_rollout=bool(rollout))),
-        complete(record.state.cluster, f"{RECORD} {record.last_run}") if record else "",
+        tuple(_next_steps(ends, bad, notes, is_rollout=bool(rollout))),
+        complete(record.cluster, f"{RECORD} {_last_run(record)}") if record else "",
         report,
         tuple(rollout),
     )
 
 
-def next_step(ends: Sequence[ClusterEnd], *, are_all: bool = True) -> str:
+def _last_run(end: ClusterState) -> str:
+    """The run that did not succeed, or the last one of work that is no release; empty for none."""
+    stop = stopping_hop(end.hops)
+    return stop.run if stop else end.run
+
+
+def next_step(ends: Sequence[ClusterState], *, are_all: bool = True) -> str:
     """What to do now for clusters with the same state.
 
     Args:
-        ends: of these clusters.
+        ends: the states of these clusters.
         are_all: whether the playbook has no others. Otherwise, what was not written is said by name.
     """
-    state = ends[0].state.state
+    state = ends[0].state
     has_begun = any(one.has_begun for one in ends)
-    reasons = [text for one in ends for text in (*one.failures, one.state.reason)]
+    reasons = [text for one in ends for text in one.failures]
     if state in (FAILED, LOST, CANCELLED) and any(ENDED_BY in text for text in reasons):
         # What the server denies, no run continues.
         return f"run the command that ends the denial, then {AGAIN}"
@@ -184,17 +165,17 @@ def next_step(ends: Sequence[ClusterEnd], *, are_all: bool = True) -> str:
     step = NEXT_STEPS[state]
     if state == REFUSED and has_begun:
         return f"{step}: it continues"
-    if state == PLANNED and any(stopping_hop(one.state.hops) for one in ends):
+    if state == PLANNED and any(stopping_hop(one.hops) for one in ends):
         step = f"correct what stops the way, or {step} as far as it leads"
     if has_begun or state not in (REFUSED, PLANNED):
         return step
-    names = "" if are_all else f" to {short_list([one.state.cluster for one in ends], MOST_NAMES)}"
+    names = "" if are_all else f" to {short_list([one.cluster for one in ends], MOST_NAMES)}"
     return f"{NOTHING_WRITTEN}{names}; {step}"
 
 
-def _reasons_of(end: ClusterEnd) -> Iterable[Reason]:
+def _reasons_of(end: ClusterState) -> Iterable[Reason]:
     # A component that was cancelled follows from the cancellation.
-    texts = [one for one in end.failures if f": {CANCELLED}, " not in one] or [end.state.reason]
+    texts = [one for one in end.failures if f": {CANCELLED}, " not in one] or [end.reason]
     subjects: dict[str, list[str]] = {}
     for text in texts:
         subject = _SUBJECT.match(text)
@@ -206,20 +187,22 @@ def _reasons_of(end: ClusterEnd) -> Iterable[Reason]:
         if not pod and (hint := _HINT.search(text)):
             # Within a text it could be cut or wrapped, and not be pasted.
             text, commands = _HINT.sub(BELOW, text, count=1), [hint[1]]
-        yield Reason(text, end.state.state, (end.state.cluster,), tuple(names), pod, commands[-1])
+        yield Reason(text, end.state, (end.cluster,), tuple(names), pod, commands[-1])
 
 
 def _is_never_started(reason: Reason) -> bool:
     return reason.text.startswith(NEVER_STARTED)
 
 
-def _next_steps(ends: Sequence[ClusterEnd], bad: Sequence[ClusterEnd], *, is_rollout: bool) -> Iterator[str]:
+def _next_steps(
+    ends: Sequence[ClusterState], bad: Sequence[ClusterState], notes: Mapping[str, str], *, is_rollout: bool
+) -> Iterator[str]:
     # The steps of the rollout say for what a ring waits, until when, and which may start.
-    states = {one.state.state for one in ends} - ({WAITING, PLANNED} if is_rollout else set())
+    states = {one.state for one in ends} - ({WAITING, PLANNED} if is_rollout else set())
     needed = [state for state in NEXT_STEPS if state in states]
     for state in needed:
         # A cluster that was not started needs what the others need.
         if state != NOT_STARTED or len(needed) == 1:
-            group = [one for one in ends if one.state.state == state]
+            group = [one for one in ends if one.state == state]
             yield next_step(group, are_all=len(group) == len(ends))
-    yield from dict.fromkeys(one.note for one in bad if one.note)
+    yield from dict.fromkeys(notes[one.cluster] for one in bad if notes.get(one.cluster))

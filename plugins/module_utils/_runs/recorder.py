@@ -12,21 +12,25 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from .._carrier.task import Result, Task
-from .._cluster.cluster import Cluster
+from .._cluster.cluster import API_VERSION, Cluster
 from .._errors import LifecycleError
 from .._timestamp import parse_time, timestamp
 from .interrupted_run import unrecorded_components
 from .outcomes import BEFORE_RUN, BEGIN, CANCELLED, FAILED, NOT_STARTED, SUCCEEDED, phase_entry
+from .records.cluster_hold import require_no_hold
+from .records.hold_records import read_hold
 from .records.installation import Installation, read_installation, write_installation
-from .records.record_schema import API_VERSION, RUNNING
+from .records.record_schema import RUNNING
 from .records.record_writer import current_user
 from .records.runs import (
+    begin_of,
     create_run,
     delete_old_runs,
     last_written,
     read_run,
     read_runs,
     run_conditions,
+    run_status,
     update_run_status,
 )
 from .run_failures import failures_of
@@ -34,7 +38,7 @@ from .run_failures import failures_of
 LONGEST_MESSAGE = 1000
 
 
-def run_spec(
+def run_begin(
     action: str,
     before: Installation,
     *,
@@ -44,7 +48,7 @@ def run_spec(
     all_components: Sequence[str],
     deadline: float,
 ) -> dict[str, Any]:
-    """The first spec of the record of a run.
+    """What the record of a run says of its begin.
 
     Args:
         action: what the run does.
@@ -71,7 +75,7 @@ def run_spec(
 def begin_record(
     cluster: Cluster,
     name: str,
-    spec: Mapping[str, Any],
+    begin: Mapping[str, Any],
     before: Installation,
     begun: Installation,
     phases: Mapping[str, Any] | None = None,
@@ -81,7 +85,7 @@ def begin_record(
     Args:
         cluster: that has the records.
         name: of the run.
-        spec: see :func:`run_spec`.
+        begin: see :func:`run_begin`.
         before: the installation as it was read.
         begun: the installation while the run works. Without a digest, the next plan compares all of its
             release, unless the run succeeds.
@@ -91,12 +95,14 @@ def begin_record(
         These phases and the beginning of the run, as they are recorded.
 
     Raises:
-        LifecycleError: another run was quicker, or a record cannot be written.
+        LifecycleError: another run was quicker, the cluster was held meanwhile, or a record cannot be
+            written.
     """
+    require_no_hold(read_hold(cluster))
     # First, because the server refuses it if another run was quicker.
     uid = write_installation(cluster, replace(begun, last_run=name), seen=before)
-    recorded = {**(phases or {}), BEGIN: phase_entry(SUCCEEDED, time.monotonic() - spec["clock"])}
-    create_run(cluster, name, {**spec, "installation": uid}, recorded)
+    recorded = {**(phases or {}), BEGIN: phase_entry(SUCCEEDED, time.monotonic() - begin["clock"])}
+    create_run(cluster, name, {**begin, "installation": uid}, recorded)
     end_previous_run(cluster, before.last_run, name)
     return recorded
 
@@ -151,33 +157,33 @@ def _end(state: str, problems: Sequence[str], seconds: float) -> dict[str, Any]:
     }
 
 
-def seconds_since_start(spec: Mapping[str, Any], until: datetime | None = None) -> float:
+def seconds_since_start(begin: Mapping[str, Any], until: datetime | None = None) -> float:
     """Seconds since a run began, after its plan: by the monotonic clock, if this is the host of its start.
 
     Args:
-        spec: of its record.
+        begin: see :func:`run_begin`; empty if its record has no status.
         until: its end by the clock; None for now.
     """
     if until is not None:
-        return (until - (parse_time(spec["startedAt"]) or until)).total_seconds()
-    elapsed = time.monotonic() - spec.get("clock", 0.0)
-    if spec.get("startedBy") == current_user() and elapsed >= 0:
+        return (until - (parse_time(begin.get("startedAt", "")) or until)).total_seconds()
+    elapsed = time.monotonic() - begin.get("clock", 0.0)
+    if begin.get("startedBy") == current_user() and elapsed >= 0:
         return float(elapsed)
-    return seconds_since_start(spec, datetime.now(UTC))
+    return seconds_since_start(begin, datetime.now(UTC))
 
 
-def run_seconds(spec: Mapping[str, Any], status: Mapping[str, Any], until: datetime | None = None) -> float:
+def run_seconds(begin: Mapping[str, Any], status: Mapping[str, Any], until: datetime | None = None) -> float:
     """Seconds that a run has taken with its plan: the one number that is recorded and shown.
 
     Args:
-        spec, status: of its record.
+        begin, status: of its record.
         until: when it ended, if that is not now.
     """
     phases = status.get("phases") or {}
     before = sum(float((phases.get(name) or {}).get("seconds", 0.0)) for name in BEFORE_RUN)
     measured = sum(float(one.get("seconds", 0.0)) for one in phases.values())
     # The clock of another machine may be behind the one that began the run.
-    return round(max(before + seconds_since_start(spec, until), measured), 3)
+    return round(max(before + seconds_since_start(begin, until), measured), 3)
 
 
 def end_if_cancelled(task: Task, run: str, why: str) -> Result:
@@ -215,8 +221,8 @@ def end_previous_run(cluster: Cluster, forerunner: str, run: str) -> None:
     """
     if not forerunner:
         return
-    record = cluster.get(API_VERSION, "Run", forerunner)
-    state = (record.get("status") or {}).get("state") if record else RUNNING
+    record = cluster.get(API_VERSION, "KymaRun", forerunner)
+    state = run_status(record)["state"] if record else RUNNING
     if state in (RUNNING, CANCELLED):
         end_other_runs(cluster, run)
 
@@ -266,8 +272,8 @@ def end_cancelled_run(cluster: Cluster, run: str, why: str, ended_at: str = "") 
 
 
 def _end_cancelled(cluster: Cluster, record: Mapping[str, Any], why: str, ended_at: str = "") -> CancelledEnd:
-    spec, status = record["spec"], record.get("status") or {}
-    if status.get("state") != RUNNING:
+    status = run_status(record)
+    if status["state"] != RUNNING:
         return CancelledEnd(float(status.get("seconds", 0.0)))
     known = status.get("components") or {}
     unrecorded = unrecorded_components(cluster, record)
@@ -276,7 +282,7 @@ def _end_cancelled(cluster: Cluster, record: Mapping[str, Any], why: str, ended_
         "cancelledAt": status.get("cancelledAt") or timestamp(),
     }
     failures = failures_of({**status, **cancelled, "components": {**known, **unrecorded}})
-    seconds = run_seconds(spec, status, parse_time(ended_at))
+    seconds = run_seconds(begin_of(record), status, parse_time(ended_at))
     end = {**cancelled, **_end(CANCELLED, failures, seconds), "components": unrecorded}
     update_run_status(cluster, record["metadata"]["name"], end)
     never = [name for name, one in unrecorded.items() if one["state"] == NOT_STARTED]

@@ -11,11 +11,14 @@ from typing import Any
 
 from .._migrations.results import RUNNING, SKIPPED
 from .._objects.health.named_pods import in_short
+from .._result_codec import to_result
 from ..migration import GLOBAL
 from .component_state import ComponentState, component_states
 from .outcomes import CANCELLED, FAILED, NARROW, NOT_STARTED, SUCCEEDED, ComponentOutcome
+from .records.runs import begin_of, run_status
 
 NEVER_STARTED = "never started: "
+NOTHING_KNOWN = "its process ended while it began, before anything was recorded"
 UNENDED = "~"
 """After all times."""
 _ENDS = {FAILED: "failed", CANCELLED: "was cancelled"}
@@ -34,7 +37,7 @@ def outcome_problems(outcomes: Sequence[ComponentOutcome]) -> list[str]:
 
 def task_failures(outcomes: Sequence[ComponentOutcome], cancelled_by: str) -> list[str]:
     """The failures of a task of a run as its record has them, if the playbook ends before the run."""
-    components = {one.name: one.as_result() for one in outcomes}
+    components = {one.name: to_result(one) for one in outcomes}
     return failures_of({"components": components, "cancelled": cancelled_by})
 
 
@@ -76,8 +79,8 @@ def failures_in_short(run: Mapping[str, Any]) -> list[str]:
     Args:
         run: its record.
     """
-    status = run.get("status") or {}
-    states = _states(status, run["spec"].get("components") or ())
+    status = run_status(run)
+    states = _states(status, begin_of(run).get("components") or ())
     failures = [f"cancelled by {status['cancelled']}"] if status.get("cancelled") else []
     failures += [f"migration {name} failed: its task says why" for name in _broken_migrations(status)]
     failures += [f"{one.label} {_ENDS[one.state]}: its task says why" for one in states if one.state in _ENDS]
@@ -122,10 +125,10 @@ def run_problems(run: Mapping[str, Any], before: str = "") -> list[str]:
         run: its record.
         before: a phase of it: only what precedes that phase counts. Empty for the whole run.
     """
-    spec, status = run["spec"], run.get("status") or {}
-    failures = failures_of(status, spec.get("components") or (), interrupted_migrations(status))
+    begin, status = begin_of(run), run_status(run)
+    failures = failures_of(status, begin.get("components") or (), interrupted_migrations(status))
     # A run with a failure does not reach its late phases, and the failure is reported already.
-    return failures or _never_reached(spec, status, before)
+    return failures or ([] if begin else [NOTHING_KNOWN]) or _never_reached(begin, status, before)
 
 
 def interrupted_migrations(status: Mapping[str, Any]) -> list[str]:
@@ -141,10 +144,10 @@ def interrupted_migrations(status: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _never_reached(spec: Mapping[str, Any], status: Mapping[str, Any], before: str) -> list[str]:
-    planned = takewhile(lambda phase: phase != before, spec.get("phases") or ())
+def _never_reached(begin: Mapping[str, Any], status: Mapping[str, Any], before: str) -> list[str]:
+    planned = takewhile(lambda phase: phase != before, begin.get("phases") or ())
     missing = [phase for phase in planned if phase not in (status.get("phases") or {})]
-    if missing or before or spec.get("alone"):
+    if missing or before or begin.get("alone"):
         return [f"{phase}: did not end" for phase in missing]
     return [
         f"component {name}: its definitions still have versions that the release has no more"

@@ -12,9 +12,10 @@ from typing import Any
 
 from .._carrier.task import Task
 from .._errors import LifecycleError
+from .._result_codec import to_result
 from .cancellation import CancellationCheck
 from .outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome, durations_of, phase_entry
-from .recorder import begin_record, end_if_cancelled, end_record, run_seconds, run_spec
+from .recorder import begin_record, end_if_cancelled, end_record, run_begin, run_seconds
 from .records.installation import Installation
 from .records.runs import update_run_status
 
@@ -53,7 +54,7 @@ class TaskRun:
         self._task = task
         self._installation = installation
         self._begun = begun
-        self._spec = run_spec(
+        self._facts = run_begin(
             action,
             installation,
             version=installation.target or installation.version,
@@ -70,7 +71,9 @@ class TaskRun:
         self._seconds = 0.0
         self.name = ""
         self.cancelled_by = ""
-        self.cancellation = CancellationCheck(task, {"metadata": {"name": self._name}, "spec": self._spec})
+        self.cancellation = CancellationCheck(
+            task, {"metadata": {"name": self._name}, "status": {"begin": self._facts}}
+        )
 
     def begin(self) -> None:
         """Begin the record, unless it has begun; plans from before it are no longer valid.
@@ -85,7 +88,7 @@ class TaskRun:
                 return
             try:
                 self._status["phases"] |= begin_record(
-                    self._task.cluster, self._name, self._spec, self._installation, self._begun
+                    self._task.cluster, self._name, self._facts, self._installation, self._begun
                 )
             except LifecycleError as error:
                 self._problem = error
@@ -94,7 +97,7 @@ class TaskRun:
 
     def note(self, outcome: ComponentOutcome) -> None:
         """Record the outcome of a component."""
-        self._add({"components": {outcome.name: outcome.as_result()}})
+        self._add({"components": {outcome.name: to_result(outcome)}})
 
     def note_phase(self, name: str, outcomes: Sequence[ComponentOutcome], seconds: float) -> None:
         """Record the outcome of some components of a phase, and how long they took together."""
@@ -108,7 +111,7 @@ class TaskRun:
         if self._has_ended:
             return []
         self._has_ended = True
-        self._seconds = run_seconds(self._spec, self._status)
+        self._seconds = run_seconds(self._facts, self._status)
         failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
         self.cancelled_by = self.cancellation.reason() if failed else ""
         self.cancellation.run = ""
@@ -144,4 +147,4 @@ class TaskRun:
         if self.name:
             # The work is done even if it cannot be recorded, and the result contains it too.
             with suppress(LifecycleError):
-                update_run_status(self._task.cluster, self.name, status, among=len(self._spec["components"]))
+                update_run_status(self._task.cluster, self.name, status, among=len(self._facts["components"]))

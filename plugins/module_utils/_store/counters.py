@@ -7,22 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Annotated, Protocol
 
-from .._cluster.cluster import GROUP, Cluster, Object
+from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import Conflict, NotFound
-from .._custom_resources.storage_version import require_known_version, with_storage_version
+from .._custom_resources.resource_kind import ResourceKind
+from .._field_notes import SPEC, in_metadata, in_spec
 from .._job_models.storage.definition import StoredDefinition
-from .._loose_json import mapping_of, number_of, text_of
+from .._loose_json import mapping_of, text_of
 from .._textfile import metric_family
 
-COUNTER_KIND = (f"{GROUP}/v1alpha1", "JobCounter")
-"""The namespaced kind (apiVersion, kind) of the objects with the counters."""
-STORAGE_VERSION = 1
-"""The version in which counters are written. A change of their fields needs a new one, and a conversion."""
 COUNTER_NAME = "jobs"
-"""The name of the only object of this kind in a namespace."""
-
+"""The name of the only object with counters in a namespace."""
 MOST_ATTEMPTS = 10
 """How often a counter is written while others change it at the same time."""
 
@@ -37,28 +33,39 @@ class HasUid(Protocol):
 
 @dataclass(frozen=True)
 class JobCounter:
-    """The counters of a namespace.
+    """The counters of a namespace. Their resource version is empty if the cluster has no object for them."""
 
-    Attributes:
-        namespace: of the counters.
-        only_in_kubernetes: how many jobs without a definition were found in total.
-        only_in_storage: how many definitions without their job were found in total.
-        uids: of the jobs that were counted and still exist, so that each counts once.
-        definition_uids: of the definitions that were counted and still exist.
-        resource_version: of the object in the cluster; empty if there is none.
-    """
-
-    namespace: str
-    only_in_kubernetes: int = 0
-    only_in_storage: int = 0
-    uids: frozenset[str] = frozenset()
-    definition_uids: frozenset[str] = frozenset()
-    resource_version: str = ""
+    namespace: Annotated[str, in_metadata()]
+    only_in_kubernetes: Annotated[int, in_spec("Jobs that were found without a definition.", minimum=0)] = 0
+    only_in_storage: Annotated[int, in_spec("Definitions that were found without their job.", minimum=0)] = 0
+    uids: Annotated[frozenset[str], in_spec("Jobs that were counted and still exist.")] = frozenset()
+    definition_uids: Annotated[frozenset[str], in_spec("Definitions that were counted and still exist.")] = (
+        frozenset()
+    )
+    resource_version: Annotated[str, in_metadata()] = ""
 
     @property
     def counts(self) -> tuple[int, int]:
         """Both numbers."""
         return self.only_in_kubernetes, self.only_in_storage
+
+
+JOB_COUNTER = ResourceKind(
+    JobCounter,
+    "JobCounter",
+    "jobcounters",
+    "kyjc",
+    "How often jobs and definitions of a namespace did not match.",
+    [
+        ("Only in Kubernetes", "integer", ".spec.onlyInKubernetes"),
+        ("Only in storage", "integer", ".spec.onlyInStorage"),
+        ("Age", "date", ".metadata.creationTimestamp"),
+    ],
+    only_name=COUNTER_NAME,
+    is_namespaced=True,
+)
+COUNTER_KIND = JOB_COUNTER.address
+"""The namespaced kind (apiVersion, kind) of the objects with the counters."""
 
 
 def counted(
@@ -86,24 +93,6 @@ def counted(
     )
 
 
-def counter_from(obj: Object) -> JobCounter:
-    """The counter in an object. Values that can't be read count as 0.
-
-    Raises:
-        NewerRecord: a newer version of this collection has written it.
-    """
-    require_known_version(obj, STORAGE_VERSION)
-    meta, spec = obj["metadata"], mapping_of(obj.get("spec"))
-    return JobCounter(
-        str(meta["namespace"]),
-        max(0, number_of(spec.get("onlyInKubernetes"))),
-        max(0, number_of(spec.get("onlyInStorage"))),
-        _listed_uids(spec.get("uids")),
-        _listed_uids(spec.get("definitionUids")),
-        text_of(meta.get("resourceVersion")),
-    )
-
-
 def write_counter(cluster: Cluster, before: JobCounter, after: JobCounter) -> JobCounter:
     """Write a counter if a number has changed; return the counter of the cluster after that.
 
@@ -127,7 +116,7 @@ def write_counter(cluster: Cluster, before: JobCounter, after: JobCounter) -> Jo
                 # There is no namespace.
                 raise
         obj = cluster.get(*COUNTER_KIND, COUNTER_NAME, before.namespace)
-        current = counter_from(obj) if obj else JobCounter(before.namespace)
+        current = JOB_COUNTER.read(obj) if obj else JobCounter(before.namespace)
         before, after = current, _added(current, before, after)
     return before if after.counts == before.counts else _write(cluster, after)
 
@@ -152,18 +141,12 @@ def store_metrics(counters: Mapping[str, JobCounter]) -> str:
 
 
 def _write(cluster: Cluster, counter: JobCounter) -> JobCounter:
-    spec = {
-        "onlyInKubernetes": counter.only_in_kubernetes,
-        "onlyInStorage": counter.only_in_storage,
-        "uids": sorted(counter.uids),
-        "definitionUids": sorted(counter.definition_uids),
-    }
-    if counter.resource_version:
-        patch = {"metadata": {"resourceVersion": counter.resource_version}, "spec": spec}
-        return counter_from(cluster.patch(*COUNTER_KIND, COUNTER_NAME, counter.namespace, patch))
-    meta = {"name": COUNTER_NAME, "namespace": counter.namespace}
-    obj = {"apiVersion": COUNTER_KIND[0], "kind": COUNTER_KIND[1], "metadata": meta, "spec": spec}
-    return counter_from(cluster.create(with_storage_version(obj, STORAGE_VERSION)))
+    if not counter.resource_version:
+        return JOB_COUNTER.read(cluster.create(JOB_COUNTER.object_of(counter)))
+    # Each field: a merge patch does not remove what it lacks.
+    spec = JOB_COUNTER.object_of(counter, is_compact=False)[SPEC]
+    patch = {"metadata": {"resourceVersion": counter.resource_version}, SPEC: spec}
+    return JOB_COUNTER.read(cluster.patch(*COUNTER_KIND, COUNTER_NAME, counter.namespace, patch))
 
 
 def _added(current: JobCounter, before: JobCounter, after: JobCounter) -> JobCounter:
@@ -185,7 +168,3 @@ def _uid(obj: Object) -> str:
 
 def _uids(uids: Iterable[str]) -> frozenset[str]:
     return frozenset(uid for uid in uids if uid)
-
-
-def _listed_uids(value: object) -> frozenset[str]:
-    return _uids(map(text_of, value)) if isinstance(value, list) else frozenset()

@@ -39,6 +39,7 @@ from .changes.statuses import failed_status, rolled_out_status
 from .counters import JobCounter
 from .counting import count_jobs
 from .job_state import job_drift
+from .job_trial import try_job
 from .snapshot import RuntimeJob, StoreSnapshot, without_gone_jobs
 from .stored_definitions import UNREADABLE, problem_of
 from .unknown_jobs import adoptable_job, unknown_jobs
@@ -99,7 +100,12 @@ NOT_ROLLED_OUT = "NotRolledOut"
 
 
 def import_jobs(
-    cluster: Cluster, snapshot: StoreSnapshot, batch: Batch | None = None, *, rewrite: bool
+    cluster: Cluster,
+    snapshot: StoreSnapshot,
+    batch: Batch | None = None,
+    *,
+    rewrite: bool,
+    storage_version: int = CURRENT_VERSION,
 ) -> ImportReport:
     """Create a definition of each job that has none, with its status, and count such jobs.
 
@@ -107,7 +113,8 @@ def import_jobs(
         cluster: that the snapshot was read from.
         snapshot: of the jobs to import.
         batch: the work on the definitions, which may be stopped.
-        rewrite: whether to write definitions of older storage versions again.
+        rewrite: whether to write definitions of other storage versions again.
+        storage_version: in which they are written again; an older one rolls them back.
 
     Raises:
         ClusterError: the cluster does not answer, or a counter can't be written.
@@ -118,7 +125,11 @@ def import_jobs(
         snapshot = without_gone_jobs(cluster, snapshot)
     counters = count_jobs(cluster, snapshot, batch.cancelled)
     resources, unreadable, warnings = _jobs_of_toolforge(cluster, snapshot)
-    old = [one for one in snapshot.definitions.values() if rewrite and _is_old(one)]
+    old = [
+        one
+        for one in snapshot.definitions.values()
+        if rewrite and one.is_writable and one.storage_version != storage_version
+    ]
     cut_short = [
         one
         for one in snapshot.definitions.values()
@@ -129,7 +140,7 @@ def import_jobs(
         *((one.key, partial(writer.adopt, one)) for one in unknown_jobs(snapshot)),
         *((job.key, partial(writer.create, job, None)) for job in resources),
         *((one.key, partial(writer.complete, one)) for one in cut_short),
-        *((one.key, partial(writer.rewrite, one)) for one in old),
+        *((one.key, partial(writer.rewrite, one, storage_version)) for one in old),
     ]
     outcomes = batch.map(lambda call: call[1](), calls, name=lambda call: call[0])
     created, rewritten = outcomes[: len(calls) - len(old)], outcomes[len(calls) - len(old) :]
@@ -191,10 +202,6 @@ def _lacks_status(snapshot: StoreSnapshot, definition: StoredDefinition) -> bool
     return bool(not definition.status.objects and runtime and not job_drift(definition, runtime))
 
 
-def _is_old(definition: StoredDefinition) -> bool:
-    return definition.storage_version < CURRENT_VERSION
-
-
 def _sorted_jobs(outcomes: Iterable[_Outcome | None]) -> tuple[ImportedJob, ...]:
     return tuple(sorted((one.job for one in outcomes if one and one.job), key=lambda job: job.key))
 
@@ -210,9 +217,11 @@ class _Writer:
         """Create the definition of a job that exists only in Kubernetes."""
         try:
             job = adoptable_job(self._snapshot, runtime)
-            runtime_objects(job)
+            problems, _warnings = try_job(self._cluster, job)
         except UNREADABLE as error:
             return _Outcome(problem=f"{ref_of(runtime.main)}: {problem_of(error)}")
+        if problems:
+            return _Outcome(problem=f"{ref_of(runtime.main)}: {'; '.join(problems)}")
         return self.create(job, runtime)
 
     def create(self, job: CoreJob, runtime: RuntimeJob | None) -> _Outcome:
@@ -225,10 +234,10 @@ class _Writer:
         obj, runtime = definition.obj, self._snapshot.runtime_of(definition)
         return self._outcome(obj, obj, lambda: self._with_status(obj, runtime))
 
-    def rewrite(self, definition: StoredDefinition) -> _Outcome:
-        """Write a definition in the current storage version, unless others have changed it meanwhile."""
+    def rewrite(self, definition: StoredDefinition, storage_version: int) -> _Outcome:
+        """Write a definition in a storage version, unless others have changed it meanwhile."""
         obj = definition.obj
-        desired = definition_object(definition.job, existing=obj, replaces=definition.replaces)
+        desired = definition_object(definition.job, obj, definition.replaces, storage_version)
         lacks_status = _lacks_status(self._snapshot, definition)
 
         def write() -> Object:

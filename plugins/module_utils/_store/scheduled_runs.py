@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -45,10 +45,6 @@ class ScheduledRuns:
     missed_run: str = ""
     why_missed: str = ""
     problem: str = ""
-
-    def as_result(self) -> dict[str, str]:
-        """The report for playbooks."""
-        return asdict(self)
 
 
 def scheduled_runs(cluster: Cluster, snapshot: StoreSnapshot) -> dict[JobKey, ScheduledRuns]:
@@ -109,10 +105,10 @@ def _why_missed(spec: Mapping[str, Any], status: Mapping[str, Any], late: timede
         return "the job is suspended"
     active = [text_of(one.get("name")) for one in mappings_in(status.get("active"))]
     if active and spec.get("concurrencyPolicy") == "Forbid":
-        return one_line(f"the run {active[0]} is not over, and concurrency_policy is Forbid")
+        return one_line(f"the run {active[0]} is not over, and its concurrencyPolicy is Forbid")
     deadline = spec.get("startingDeadlineSeconds")
     if isinstance(deadline, int) and late > timedelta(seconds=deadline):
-        return f"{NOT_KNOWN}; Kubernetes starts it at most {deadline} seconds late (starting_deadline)"
+        return f"{NOT_KNOWN}; Kubernetes starts it at most {deadline} seconds late (startingDeadlineSeconds)"
     return NOT_KNOWN
 
 

@@ -22,7 +22,7 @@ from .._loose_json import mapping_of, number_of, text_of
 from .._runs.lease.lease import LIFECYCLE_NAMESPACE
 from .._text import one_line
 from .._threads import map_in_threads
-from .counters import COUNTER_KIND, JobCounter, counter_from
+from .counters import COUNTER_KIND, JOB_COUNTER, JobCounter
 from .stored_definitions import Unreadable, read_definitions
 from .switches import StoreSwitches, read_switches
 
@@ -167,7 +167,7 @@ def read_snapshot(
         )
 
     definitions = {key: one for key, one in stored.definitions.items() if is_selected(one)}
-    counters = map(counter_from, lists[COUNTER_KIND])
+    counters = map(JOB_COUNTER.read, lists[COUNTER_KIND])
     return StoreSnapshot(
         definitions=definitions,
         replaced=stored.replaced,

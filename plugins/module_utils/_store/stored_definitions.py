@@ -104,7 +104,7 @@ def _check_objects(definition: StoredDefinition) -> None:
     """Check that the runtime objects can be built and have the name of the definition.
 
     Raises:
-        UnreadableDefinition: ``extra`` changes the name of an object.
+        UnreadableDefinition: a mapping changes the name of an object.
     """
     for (api_version, kind), obj in zip(
         KINDS_OF[definition.type], runtime_objects(definition.job), strict=False
@@ -112,7 +112,7 @@ def _check_objects(definition: StoredDefinition) -> None:
         meta = mapping_of(obj.get("metadata"))
         identity = (obj.get("apiVersion"), obj.get("kind"), meta.get("namespace"), meta.get("name"))
         if identity != (api_version, kind, *definition.key):
-            raise UnreadableDefinition(f"spec.extra changes name, namespace or kind of its {kind}")
+            raise UnreadableDefinition(f"spec changes name, namespace or kind of its {kind}")
 
 
 def _age(obj: Object) -> tuple[str, str, str, str]:

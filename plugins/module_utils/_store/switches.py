@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
-from .._cluster.cluster import GROUP, Cluster, Object
-from .._custom_resources.storage_version import require_known_version, with_storage_version
-from .._record_codec import from_record, to_record
+from .._cluster.cluster import Cluster, Object
+from .._custom_resources.resource_kind import ResourceKind
+from .._field_notes import in_spec
 
-STORE_KIND = (f"{GROUP}/v1alpha1", "JobStore")
-"""The cluster-scoped kind (apiVersion, kind) of the object with the switches."""
-STORAGE_VERSION = 1
-"""The version in which switches are written. A change of their fields needs a new one, and a conversion."""
 STORE_NAME = "job-store"
-"""The name of the only object of this kind."""
+"""The name of the only object with switches."""
 
 
 class SourceOfTruth(StrEnum):
@@ -40,38 +37,44 @@ class UnknownJobs(StrEnum):
 
 @dataclass(frozen=True)
 class StoreSwitches:
-    """The switches; three of their combinations are the stages of a move to the store.
+    """The switches; three of their combinations are the stages of a move to the store."""
 
-    Attributes:
-        source_of_truth: the source of lists.
-        unknown_jobs: the handling of a job that exists only in Kubernetes.
-    """
+    source_of_truth: Annotated[SourceOfTruth, in_spec("Where lists of jobs come from.")] = (
+        SourceOfTruth.KUBERNETES
+    )
+    unknown_jobs: Annotated[UnknownJobs, in_spec("What happens to a job that has no definition.")] = (
+        UnknownJobs.ADOPT
+    )
 
-    source_of_truth: SourceOfTruth = SourceOfTruth.KUBERNETES
-    unknown_jobs: UnknownJobs = UnknownJobs.ADOPT
 
-
-def switches_from(obj: Object | None) -> StoreSwitches:
-    """The switches in an object. A missing object or an unknown word means the default.
-
-    Raises:
-        NewerRecord: a newer version of this collection has written it.
-    """
-    if obj:
-        require_known_version(obj, STORAGE_VERSION)
-    return from_record(StoreSwitches, (obj or {}).get("spec"))
+JOB_STORE = ResourceKind(
+    StoreSwitches,
+    "JobStore",
+    "jobstores",
+    "kyjs",
+    "The switches of the job store. There is one.",
+    [
+        ("Source", "string", ".spec.sourceOfTruth"),
+        ("Unknown jobs", "string", ".spec.unknownJobs"),
+        ("Age", "date", ".metadata.creationTimestamp"),
+    ],
+    only_name=STORE_NAME,
+)
 
 
 def switches_object(switches: StoreSwitches) -> Object:
     """The object that holds the switches."""
-    meta = {"name": STORE_NAME}
-    obj = {"apiVersion": STORE_KIND[0], "kind": STORE_KIND[1], "metadata": meta, "spec": to_record(switches)}
-    return with_storage_version(obj, STORAGE_VERSION)
+    return JOB_STORE.object_of(switches)
 
 
 def read_switches(cluster: Cluster) -> StoreSwitches:
-    """The switches of a cluster; one request."""
-    return switches_from(cluster.get(*STORE_KIND, STORE_NAME))
+    """The switches of a cluster; one request. A missing object or an unknown word means the default.
+
+    Raises:
+        NewerRecord: a newer version of this collection has written them.
+    """
+    obj = cluster.get(*JOB_STORE.address, STORE_NAME)
+    return JOB_STORE.read(obj) if obj else StoreSwitches()
 
 
 def write_switches(cluster: Cluster, switches: StoreSwitches) -> None:

@@ -14,15 +14,14 @@ from .._cluster.own_objects import APPROVER
 from .._errors import LifecycleError
 from .._objects.access.review import user_name
 from .._objects.apply.diff import diff_of
+from .._result_codec import to_result
 from .._runs.records.approvals import (
-    APPROVAL_KIND,
+    APPROVAL,
     Approval,
-    approval_from,
     new_approval,
     read_approvals,
     record_of,
 )
-from .._runs.records.record_schema import API_VERSION
 
 PRESENT, ABSENT = "present", "absent"
 
@@ -38,7 +37,7 @@ def approval(task: Task) -> Result:
 def _approve(task: Task) -> Result:
     now = datetime.now(UTC)
     requested = new_approval(task.params, user_name(task.cluster), now)
-    if task.cluster.resource(API_VERSION, APPROVAL_KIND) is None:
+    if task.cluster.resource(*APPROVAL.address) is None:
         raise LifecycleError(
             f"ring {requested.ring} is not approved: the cluster has no definition of approvals. The next"
             " deployment installs it. An administrator can apply roles/kyma/files/definitions of this"
@@ -50,14 +49,14 @@ def _approve(task: Task) -> Result:
     created = requested
     if current is None and not task.check_mode:
         # Before the others are deleted, so that a failure leaves the ring approved as it was.
-        created = approval_from(task.cluster.create(record_of(requested)))
+        created = APPROVAL.read(task.cluster.create(record_of(requested)))
     removed, stopped = _delete(task, [one for one in approvals if one is not current])
     return _result(task, current or created, removed, is_new=current is None) | stopped
 
 
 def _withdraw(task: Task) -> Result:
     ring, digest = task.params["ring"], task.params["release_digest"]
-    if task.cluster.resource(API_VERSION, APPROVAL_KIND) is None:
+    if task.cluster.resource(*APPROVAL.address) is None:
         return _result(task, None, [])
     approvals = [one for one in read_approvals(task.cluster) if one.ring == ring]
     removed, stopped = _delete(task, [one for one in approvals if digest in ("", one.release_digest)])
@@ -74,7 +73,7 @@ def _delete(task: Task, approvals: Sequence[Approval]) -> tuple[list[Approval], 
 
     def delete(one: Approval) -> Approval:
         if not task.check_mode:
-            task.cluster.delete(API_VERSION, APPROVAL_KIND, one.name)
+            task.cluster.delete(*APPROVAL.address, one.name)
         return one
 
     batch = task.batch(f"ring {task.params['ring']}", "withdrawing", "approvals")
@@ -90,8 +89,8 @@ def _result(
         message = f"withdrawn: {removed[-1]}"
     result: Result = {
         "changed": is_new or bool(removed),
-        "approval": after.as_result() if after else None,
-        "removed": [one.as_result() for one in removed],
+        "approval": to_result(after) if after else None,
+        "removed": to_result(removed),
         "msg": message,
     }
     if task.diff:

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from .._carrier.task import Result, Task, TaskDefinition
+from .._cluster.cluster import API_VERSION
 from .._cluster.errors import Forbidden
 from .._errands.authoring.errand_report import errand_report
 from .._errands.errand_definition import VIEWER_ROLE
-from .._errands.errand_model import API_VERSION, KIND, errand_from
+from .._errands.errand_model import KIND, errand_from
 from .._errors import LifecycleError
 from .._text import one_line
 from .._threads import map_in_threads

@@ -9,12 +9,15 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from .._carrier.task import Result, Task, TaskDefinition
-from .._cluster.cluster import Object
+from .._cluster.cluster import API_VERSION, Object
+from .._cluster.errors import Forbidden
+from .._cluster.own_objects import HOLDER
+from .._errors import LifecycleError
 from .._objects.apply.diff import diff_of
 from .._runs.records.cluster_hold import Hold, new_hold
 from .._runs.records.definitions import install_definitions
-from .._runs.records.installation import INSTALLATION_NAME, read_installation, write_hold
-from .._runs.records.record_schema import API_VERSION
+from .._runs.records.hold_records import HOLD, HOLD_KIND, HOLD_NAME, read_hold, write_hold
+from .._runs.records.installation import Installation
 from .._runs.records.record_writer import current_user
 from .shared.record_kinds import RECORD_KINDS
 
@@ -23,24 +26,28 @@ PRESENT, ABSENT = "present", "absent"
 
 def hold(task: Task) -> Result:
     """Hold the cluster, or end the hold."""
-    return _end_hold(task) if task.params["state"] == ABSENT else _hold_cluster(task)
+    try:
+        return _end_hold(task) if task.params["state"] == ABSENT else _hold_cluster(task)
+    except Forbidden as refusal:
+        raise LifecycleError(f"{refusal}. The ClusterRole {HOLDER} grants the rights on holds.") from refusal
 
 
 def _hold_cluster(task: Task) -> Result:
     now = datetime.now(UTC)
-    installation = read_installation(task.cluster)
-    before = installation.hold
+    before = read_hold(task.cluster)
     after = new_hold(current_user(), task.params["reason"], task.params["until"], now)
     if before and before.is_in_force(now) and (before.reason, before.until) == (after.reason, after.until):
         return _result(task, before, before)
     if not task.check_mode:
-        install_definitions(task.cluster, installation, RECORD_KINDS)
+        # Those who may hold a cluster need not be allowed to install anything.
+        if task.cluster.resource(API_VERSION, HOLD_KIND) is None:
+            install_definitions(task.cluster, Installation(), RECORD_KINDS)
         write_hold(task.cluster, after)
     return _result(task, before, after)
 
 
 def _end_hold(task: Task) -> Result:
-    before = read_installation(task.cluster).hold
+    before = read_hold(task.cluster)
     if before and not task.check_mode:
         write_hold(task.cluster, None)
     return _result(task, before, None)
@@ -56,19 +63,16 @@ def _result(task: Task, before: Hold | None, after: Hold | None) -> Result:
         "msg": message,
     }
     if task.diff:
-        result["diff"] = diff_of(_installation(before), _installation(after))
+        result["diff"] = diff_of(_record(before), _record(after))
     return result
 
 
-def _installation(held: Hold | None) -> Object:
-    """The fields of the Installation that this task writes."""
-    spec = {"hold": {key: value for key, value in asdict(held).items() if value}} if held else {}
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "Installation",
-        "metadata": {"name": INSTALLATION_NAME},
-        "spec": spec,
-    }
+def _record(held: Hold | None) -> Object:
+    """The record of a hold without empty fields; one without a spec if the cluster is not held."""
+    if held is None:
+        return {"apiVersion": API_VERSION, "kind": HOLD_KIND, "metadata": {"name": HOLD_NAME}}
+    record = HOLD.object_of(held, is_compact=False)
+    return {**record, "spec": {key: value for key, value in record["spec"].items() if value}}
 
 
 DEFINITION = TaskDefinition(

@@ -10,9 +10,9 @@ from typing import Any
 
 from .._carrier.task import Result, Task, TaskDefinition
 from .._custom_resources.installed_kinds import INSTALLATION
-from .._job_models.storage.storage_definition import STORE_KINDS
 from .._objects.apply.diff import diff_of
 from .._store.job_list import list_differences
+from .._store.store_kinds import STORE_KINDS
 from .._store.switches import (
     SourceOfTruth,
     StoreSwitches,

@@ -24,6 +24,7 @@ from .._dry_run.dry_run_cluster import DryRunCluster
 from .._errors import LifecycleError
 from .._migrations.results import SKIPPED, MigrationOutcome
 from .._objects.apply.diff import diff_of
+from .._result_codec import to_result
 from .._runs.cancellation import CancellationCheck
 from .._runs.lease.lease_session import run_under_lease
 from .._runs.lease.own_lease import run_with_own_lease
@@ -149,9 +150,11 @@ def _skip_reason(params: Mapping[str, Any], record: Mapping[str, Any], stopping:
 
 def _not_started(migrations: list[type[Migration]], why: str) -> list[dict[str, Any]]:
     return [
-        MigrationOutcome(
-            one.id(), one.component, one.phase.value, SKIPPED, error=f"not started, as {why}"
-        ).as_result()
+        to_result(
+            MigrationOutcome(
+                one.id(), one.component, one.phase.value, SKIPPED, error=f"not started, as {why}"
+            )
+        )
         for one in migrations
     ]
 

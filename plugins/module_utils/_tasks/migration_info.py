@@ -16,7 +16,8 @@ from .._components.migrations.migration_runner import select_migrations
 from .._deploy.desired.release_migrations import named_or_deployed_migrations
 from .._migrations.results import NOT_NEEDED, CheckResult
 from .._migrations.retirement import overdue_migrations
-from .._runs.records.runs import read_runs
+from .._result_codec import to_result
+from .._runs.records.runs import begin_of, read_runs
 from .._runs.records.undone_migrations import has_written, newest_undoing
 from ..migration import GLOBAL, Migration
 from .shared.option_values import migration_options
@@ -38,7 +39,7 @@ def migration_info(task: Task) -> Result:
         "changed": False,
         "migrations": [
             {
-                **(verdicts.get(one.id()) or _not_applicable(one, scope)).as_result(),
+                **to_result(verdicts.get(one.id()) or _not_applicable(one, scope)),
                 "description": (one.__doc__ or "").strip().splitlines()[0],
                 "remove_in": one.remove_in,
                 "keep": one.keep,
@@ -68,12 +69,12 @@ def _not_applicable(migration: type[Migration], scope: str) -> CheckResult:
 def _history(runs: Sequence[Object], migration: str) -> dict[str, Any]:
     """A migration's history in the records of the runs, newest first: when it wrote, what was undone."""
     wrote = [run for run in runs if has_written(run, migration)]
-    last: Object = wrote[0] if wrote else {"metadata": {"name": ""}, "spec": {}}
+    last: Object = wrote[0] if wrote else {"metadata": {"name": ""}}
     outcome = last["status"]["migrations"][migration] if wrote else {}
     undoing = newest_undoing(runs, migration)
     return {
         "last_run": last["metadata"]["name"],
-        "last_run_at": last["spec"].get("startedAt", ""),
+        "last_run_at": begin_of(last).get("startedAt", ""),
         "last_state": outcome.get("state", ""),
         "last_seconds": outcome.get("seconds", 0.0),
         "runs": [run["metadata"]["name"] for run in wrote],

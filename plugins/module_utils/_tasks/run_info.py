@@ -15,15 +15,19 @@ from .._runs.lease.fence_token import fence_of
 from .._runs.lease.lease_session import fence_warning
 from .._runs.open_run import is_open, lost_runs, open_run_note
 from .._runs.outcomes import durations_of
+from .._runs.records.hold_records import read_hold
 from .._runs.records.installation import read_installation
 from .._runs.records.record_schema import DEPLOY
-from .._runs.records.runs import last_written, read_run, read_runs
+from .._runs.records.runs import begin_of, last_written, read_run, read_runs, run_status
 from .._runs.run_failures import failures_of
+from .._threads import call_in_threads
 
 
 def run_info(task: Task) -> Result:
     """Read the installation and the runs, newest first."""
-    installation = read_installation(task.cluster)
+    installation, hold = call_in_threads(
+        lambda: read_installation(task.cluster), lambda: read_hold(task.cluster)
+    )
     name = task.params["run"]
     runs = [read_run(task.cluster, name)] if name else read_runs(task.cluster)[: task.params["limit"]]
     lost = lost_runs(task.cluster, runs)
@@ -41,29 +45,29 @@ def run_info(task: Task) -> Result:
             "release_digest": installation.release_digest,
             "release_since": installation.release_since,
             "last_run": installation.last_run,
-            "hold": asdict(installation.hold) if installation.hold else None,
+            "hold": asdict(hold) if hold else None,
         },
         "runs": [_as_result(run, is_lost=run["metadata"]["name"] in lost) for run in runs],
     }
 
 
 def _as_result(run: Object, *, is_lost: bool) -> dict[str, Any]:
-    spec, status = run["spec"], run.get("status") or {}
+    begin, status = begin_of(run), run_status(run)
     is_lost = is_lost and is_open(run)
     return {
         "name": run["metadata"]["name"],
-        "action": spec.get("action", DEPLOY),
-        "version": spec.get("version", ""),
-        "previous": spec.get("previous", ""),
-        "profile": spec.get("profile", ""),
-        "release_digest": spec.get("releaseDigest", ""),
-        "started_by": spec.get("startedBy", ""),
-        "started_at": spec.get("startedAt", ""),
+        "action": begin.get("action", DEPLOY),
+        "version": begin.get("version", ""),
+        "previous": begin.get("previous", ""),
+        "profile": begin.get("profile", ""),
+        "release_digest": begin.get("releaseDigest", ""),
+        "started_by": begin.get("startedBy", ""),
+        "started_at": begin.get("startedAt", ""),
         "finished_at": status.get("finishedAt", ""),
-        "state": LOST if is_lost else str(status.get("state", "")),
+        "state": LOST if is_lost else str(status["state"]),
         "written_at": last_written(run),
         "note": open_run_note(run, is_lost=is_lost),
-        "advisory": fence_warning(fence_of(spec["lease"])) if spec.get("lease") else "",
+        "advisory": fence_warning(fence_of(status["lease"])) if status.get("lease") else "",
         "cancelled": status.get("cancelled", ""),
         "cancelled_at": status.get("cancelledAt", ""),
         "message": status.get("message", ""),

@@ -12,13 +12,13 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 from .._carrier.task import Result, Task, TaskDefinition
+from .._cluster.cluster import Cluster
 from .._cluster.errors import Unreachable
 from .._cluster.fence import FencedCluster
 from .._errors import LifecycleError
 from .._job_models.core_job import JobKey, JobType
 from .._job_models.runtime.runtime_objects import KINDS_OF
 from .._job_models.storage.definition import DEFINITION_KINDS
-from .._job_models.storage.storage_definition import manager_rights
 from .._objects.access.review import MissingRights
 from .._objects.access.rights import Right
 from .._objects.apply.diff import diff_of
@@ -28,9 +28,11 @@ from .._store.counting import count_jobs
 from .._store.job_change import JobChanger
 from .._store.job_logs import JobLogs
 from .._store.job_state import PODS_REFUSED
+from .._store.job_trial import try_job
 from .._store.pod_refusals import PodRefusal, await_pods
 from .._store.restrictions import restriction_warnings
 from .._store.snapshot import RuntimeJob, StoreSnapshot
+from .._store.store_kinds import manager_rights
 from .._store.unknown_jobs import unknown_jobs
 from .._text import one_line
 from .shared.job_store_access import RightsGuard, cluster_to_write, counter_rows, read_jobs, write_metrics
@@ -42,6 +44,7 @@ from .shared.requested_jobs import (
     RESTARTED,
     SUSPENDED,
     RequestedJob,
+    refuse_jobs,
     requested_jobs,
 )
 
@@ -61,6 +64,7 @@ def stored_job(task: Task) -> Result:
     snapshot = read_jobs(cluster, tuple(namespaces))
     rights = _rights(snapshot, requests, params)
     cluster = FencedCluster(cluster, RightsGuard(task.cluster, rights, "change of jobs"))
+    warnings += _try_jobs(cluster, snapshot, requests)
     counters = count_jobs(cluster, snapshot, task.cancelled)
     changer = JobChanger(
         cluster,
@@ -98,6 +102,24 @@ def stored_job(task: Task) -> Result:
     if params["show_logs"] and not task.check_mode:
         _add_logs(task, snapshot, reports, result)
     return result
+
+
+def _try_jobs(cluster: Cluster, snapshot: StoreSnapshot, requests: Sequence[RequestedJob]) -> list[str]:
+    """Ask the API server about the jobs that are to change; returns warnings.
+
+    Raises:
+        LifecycleError: it refuses some of them.
+    """
+    problems, warnings = [], []
+    for one in requests:
+        stored = snapshot.definitions.get(one.key)
+        if one.job is None or (stored and stored.job == one.job):
+            continue
+        of_job, about_job = try_job(cluster, one.job)
+        problems += [f"{one.key}: {text}" for text in of_job]
+        warnings += [f"job {one.key}: {text}" for text in about_job]
+    refuse_jobs(problems)
+    return warnings
 
 
 def _add_logs(task: Task, snapshot: StoreSnapshot, reports: Sequence[ChangeReport], result: Result) -> None:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from .._carrier.task import Result, Task, TaskDefinition
 from .._cluster.fence import FencedCluster
-from .._job_models.storage.definition import DEFINITION_KINDS
-from .._job_models.storage.storage_definition import manager_rights
+from .._job_models.storage.definition import CURRENT_VERSION, DEFINITION_KINDS, FIELDS_OF_VERSIONS
 from .._objects.apply.diff import diff_of
 from .._progress import Step
 from .._store.counters import COUNTER_KIND
 from .._store.job_import import import_jobs
+from .._store.store_kinds import manager_rights
 from .shared.job_store_access import RightsGuard, cluster_to_write, counter_rows, read_jobs, write_metrics
 
 
@@ -26,7 +26,13 @@ def stored_job_import(task: Task) -> Result:
     rights = {one for place in params["namespaces"] or [""] for one in manager_rights(kinds, place)}
     guard = RightsGuard(task.cluster, {one for one in rights if one.verb != "delete"}, "import")
     batch = task.batch("import", "writing", "definitions")
-    imports = import_jobs(FencedCluster(cluster, guard), snapshot, batch, rewrite=params["rewrite"])
+    imports = import_jobs(
+        FencedCluster(cluster, guard),
+        snapshot,
+        batch,
+        rewrite=params["rewrite"],
+        storage_version=params["storage_version"],
+    )
     warnings += write_metrics(params["metrics_file"], imports.counters, check_mode=task.check_mode)
     result: Result = {
         "changed": bool(imports.imported or imports.rewritten),
@@ -54,6 +60,11 @@ DEFINITION = TaskDefinition(
         "namespaces": {"type": "list", "elements": "str", "default": [], "aliases": ["namespace"]},
         "label_selectors": {"type": "list", "elements": "str", "default": []},
         "rewrite": {"type": "bool", "default": False},
+        "storage_version": {
+            "type": "int",
+            "choices": [*FIELDS_OF_VERSIONS],
+            "default": CURRENT_VERSION,
+        },
         "metrics_file": {"type": "path"},
     },
 )

@@ -11,11 +11,12 @@ from typing import Any
 
 from .._carrier.task import Result, Task, TaskDefinition
 from .._job_models.core_job import JobKey, JobType
-from .._job_models.storage.storage_definition import VIEWER_ROLE
+from .._result_codec import to_result
 from .._store.job_list import ListedJob, dump, job_report, listed_jobs
 from .._store.pod_refusals import pod_refusals
 from .._store.scheduled_runs import ScheduledRuns, scheduled_runs
 from .._store.snapshot import StoreSnapshot
+from .._store.store_kinds import VIEWER_ROLE
 from .._store.unknown_jobs import hidden_jobs
 from .shared.job_store_access import counter_rows, read_jobs
 
@@ -66,7 +67,7 @@ def stored_job_info(task: Task) -> Result:
 def _runs_of(job: ListedJob, runs: Mapping[JobKey, ScheduledRuns]) -> dict[str, str]:
     """When a scheduled job runs; empty for others, and where no CronJob is."""
     is_known = job.type is JobType.SCHEDULED and job.key in runs
-    return runs[job.key].as_result() if is_known else {}
+    return to_result(runs[job.key]) if is_known else {}
 
 
 def _dumped(snapshot: StoreSnapshot, jobs: Sequence[ListedJob]) -> list[dict[str, Any]]:

@@ -161,7 +161,6 @@ class Carrier(ActionBase):
             attempt_of_result(counted, host),
             self._task,
             counts=ends_play(self._task, counted) or (is_run and result.get("state") == SUCCEEDED),
-            result=result,
             target=self.target,
         )
 

@@ -26,17 +26,18 @@ from ansible import constants as C
 from ansible import context
 from ansible.utils.display import Display
 
+from ...module_utils._result_codec import from_result, to_result
 from ...module_utils._runs.cluster_state import (
     PLANNED,
     REASONED_STATES,
     RUNNING,
     WAITING,
     ClusterState,
+    Hop,
     cluster_state,
     is_out,
 )
 from ...module_utils._runs.cluster_table import render_clusters
-from ...module_utils._runs.hop import Hop
 from ...module_utils._runs.outcomes import NOT_STARTED
 from .command_target import PLACEHOLDER, CommandTarget
 from .screen.console import print_banner, print_block, print_line
@@ -68,7 +69,6 @@ class ClusterLog:
         task: object = None,
         *,
         counts: bool = True,
-        result: Mapping[str, Any] | None = None,
         target: CommandTarget | None = None,
     ) -> None:
         """Add what a task has made of a host.
@@ -78,26 +78,23 @@ class ClusterLog:
             attempt: of the host.
             task: that has made it. If Ansible repeats a task, only the last time counts.
             counts: whether it changes the state of the host.
-            result: of the task, with all reasons.
             target: of commands for the host.
         """
         is_repeated = task is not None and task is self._writer
         if not (counts or is_repeated):
             return
         self._writer = task
-        given = result or {}
         if getattr(task, "no_log", False):
             hops = (replace(hop, failures=(HIDDEN,) if hop.failures else ()) for hop in attempt.hops)
-            attempt = replace(attempt, reason=HIDDEN if attempt.reason else "", hops=tuple(hops))
-            given = {"run": given.get("run")}
+            failures = (HIDDEN,) if attempt.failures else ()
+            attempt = replace(attempt, failures=failures, hops=tuple(hops))
         self._add(
             hosts=list(hosts),
-            attempt=asdict(attempt),
+            attempt=to_result(attempt),
+            ends=attempt.ends_with_playbook,
             at=time.monotonic(),
             is_repeated=is_repeated,
             counts=counts,
-            failures=[str(one) for one in given.get("failures") or ()],
-            run=given["run"] if isinstance(given.get("run"), str) else "",
             target=asdict(target) if target else {},
         )
 
@@ -123,9 +120,9 @@ class ClusterLog:
             rollout: the result of the module ``rollout``.
         """
         if not self._decisions():
-            from .._rollout.rollout_result import read_rollout
+            from .._rollout.model import Rollout
 
-            _print_rollout(read_rollout(rollout), is_over=False)
+            _print_rollout(from_result(Rollout, rollout), is_over=False)
         self._add(rollout=rollout)
         known = {one.cluster: one.state for one in self.states(is_over=False)}
         clusters = [one for ring in rollout["rings"] for one in ring["clusters"]]
@@ -139,7 +136,8 @@ class ClusterLog:
             state, reason = (
                 (WAITING, NEXT_CALL) if before == WAITING and state == PLANNED else (state, one["reason"])
             )
-            self.write(hosts, ClusterState(name, one["previous"], one["version"], state, reason=reason))
+            failures = (reason,) if reason else ()
+            self.write(hosts, ClusterState(name, one["previous"], one["version"], state, failures=failures))
             hosts = []
 
     def rollout(self, *, is_over: bool) -> Rollout | None:
@@ -147,10 +145,11 @@ class ClusterLog:
         decided = self._decisions()
         if not decided:
             return None
-        from .._rollout.rollout_result import read_rollout, with_ends
+        from .._rollout.model import Rollout
+        from .._rollout.rollout_result import with_ends
 
         ends = [one for one in self.states(is_over=is_over) if one.cluster in decided[0]["deploy"]]
-        return with_ends(read_rollout(decided[-1]), ends)
+        return with_ends(from_result(Rollout, decided[-1]), ends)
 
     def _add(self, **entry: object) -> None:
         # One write to the end of a file never mixes with those of other workers.
@@ -185,7 +184,7 @@ class ClusterLog:
                 # A playbook that only decides is not cut off. One that deploys makes a further plan.
                 for host in entry["rollout"]["deploy"]:
                     for planned in logged.get(host, [])[-1:]:
-                        planned["attempt"]["ends_with_playbook"] = False
+                        planned["ends"] = False
                 continue
             own = logged.get(entry["attempt"]["cluster"], [])
             if entry["is_repeated"] and own:
@@ -194,7 +193,7 @@ class ClusterLog:
         return logged
 
     def hops_before(self, host: str, task: object) -> tuple[Hop, ...]:
-        """The hops of a host before a task, see :class:`~.hop.Hop`."""
+        """The hops of a host before a task, see :class:`~.cluster_state.Hop`."""
         logged = self._logged().get(host, [])
         attempts = list(_attempts_in(logged[:-1] if task is self._writer else logged, time.monotonic()))
         return next((one.hops for one in reversed(attempts) if one.hops), ())
@@ -207,28 +206,24 @@ class ClusterLog:
     def summary(self) -> PlaybookSummary:
         """The end of the playbook, with commands that reach its clusters from any shell."""
         # Imported here, as only the end of a playbook needs it.
-        from ...module_utils._runs.playbook_summary import ClusterEnd, summarize
+        from ...module_utils._runs.playbook_summary import summarize
 
-        logged = self._logged()
+        logged, states = self._logged(), self.states(is_over=True)
         targets: dict[str, CommandTarget] = {}
-        ends = []
-        for state in self.states(is_over=True):
+        for state in states:
             own = [one for one in logged[state.cluster] if one["counts"]]
             # An attempt without an end, or a cluster whose turn never came, has no such entry.
-            last: dict[str, Any] = next(
-                (one for one in reversed(own) if one["attempt"]["state"] == state.state), {}
+            given: Mapping[str, Any] = next(
+                (one["target"] for one in reversed(own) if one["attempt"]["state"] == state.state), {}
             )
-            given = last.get("target")
-            target = CommandTarget(**given) if given else CommandTarget(context=PLACEHOLDER)
-            targets[state.cluster] = replace(target, note="")
-            run = next((one["run"] for one in reversed(own) if one["run"]), "")
-            ends.append(ClusterEnd(state, tuple(last.get("failures", ())), run, target.note))
+            targets[state.cluster] = CommandTarget(**given) if given else CommandTarget(context=PLACEHOLDER)
         reports = [one["report"] for one in self._entries() if "report" in one]
         return summarize(
-            ends,
-            lambda cluster, command: str(targets[cluster].complete(command)),
+            states,
+            lambda cluster, command: str(replace(targets[cluster], note="").complete(command)),
             next(iter(reports[-1:]), ""),
             self.rollout_steps(is_over=True),
+            {cluster: target.note for cluster, target in targets.items()},
         )
 
     def _decisions(self) -> list[dict[str, Any]]:
@@ -295,7 +290,7 @@ def _print_rollout(rollout: Rollout, *, is_over: bool) -> None:
 
 def _has_moved(rollout: Rollout, first: Mapping[str, Any]) -> bool:
     """Whether a ring or a cluster has another state than by the first decision."""
-    return _states_in(rollout.as_result()) != _states_in(first)
+    return _states_in(to_result(rollout)) != _states_in(first)
 
 
 def _states_in(rollout: Mapping[str, Any]) -> list[object]:
@@ -307,10 +302,10 @@ def _attempts_in(entries: Sequence[Mapping[str, Any]], now: float) -> Iterator[C
     counted = [entry for entry in entries if entry["counts"]]
     ends = [*(entry["at"] for entry in counted[1:]), now]
     for entry, end in zip(counted, ends, strict=False):
-        hops = tuple(Hop(**one) for one in entry["attempt"]["hops"])
-        attempt = ClusterState(**{**entry["attempt"], "hops": hops})
+        attempt = from_result(ClusterState, entry["attempt"])
         elapsed = end - entry["at"] if attempt.state == RUNNING else 0.0
-        yield replace(attempt, seconds=round(attempt.seconds + elapsed, 3))
+        seconds = round(attempt.seconds + elapsed, 3)
+        yield replace(attempt, seconds=seconds, ends_with_playbook=entry["ends"])
 
 
 CLUSTER_LOG = ClusterLog()

@@ -15,9 +15,9 @@ from ansible.module_utils.parsing.convert_bool import boolean
 
 from ...module_utils._carrier.task import Result
 from ...module_utils._carrier.task_call import failed_result
+from ...module_utils._result_codec import from_result, to_result
 from ...module_utils._runs.cluster_result import complete_result
-from ...module_utils._runs.cluster_state import OUT_STATES, attempt_of_result
-from ...module_utils._runs.hop import hop_from
+from ...module_utils._runs.cluster_state import OUT_STATES, Hop, attempt_of_result
 from ...module_utils._runs.hop_progress import hops_after
 from .carrier import Carrier, TaskVars
 from .cluster_log import CLUSTER_LOG
@@ -73,7 +73,7 @@ class ClusterTask(Carrier, ABC):
         ends = self.ends_with_playbook() and "ansible_job_id" not in completed
         attempt = replace(attempt_of_result(completed), ends_with_playbook=ends)
         hosts = task_vars.get("ansible_play_hosts_all") or ()
-        CLUSTER_LOG.write(hosts, attempt, self._task, result=completed, target=self.target)
+        CLUSTER_LOG.write(hosts, attempt, self._task, target=self.target)
 
     def _completed(self, result: Result, task_vars: TaskVars) -> Result:
         host = str(task_vars.get("inventory_hostname") or "")
@@ -81,9 +81,9 @@ class ClusterTask(Carrier, ABC):
         if run and not result.get("seconds"):
             result = {**result, "seconds": CLUSTER_LOG.seconds_of_run(host)}
         completed = complete_result(result, host, self._plan_option(), run)
-        given = [hop_from(one) for one in completed["hops"]]
+        given = [from_result(Hop, one) for one in completed["hops"]]
         hops = hops_after(CLUSTER_LOG.hops_before(host, self._task), given, self.hop_number())
-        return {**completed, "hops": [hop.as_result() for hop in hops]}
+        return {**completed, "hops": to_result(hops)}
 
     def log_attempt(self, result: Result, task_vars: TaskVars) -> None:
         """See Carrier: the whole result is logged."""

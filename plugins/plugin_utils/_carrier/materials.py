@@ -24,9 +24,7 @@ from ...module_utils._redaction import without_login
 from ...module_utils._release.lazy_objects import LazyObjects
 from ...module_utils._release.model import Release, ReleaseRequest, rendering_digest
 from .._migrations.discovery import discover_migrations, folders_of
-from .._release.catalog import read_catalog
 from .._release.fingerprint import fingerprint
-from .._release.loader import is_read_except, load_component, load_crds, load_release, load_version
 from .._release.programs import run_always
 
 
@@ -129,6 +127,9 @@ class ControllerMaterials(Materials):
 
     def version(self) -> str:
         """See Materials."""
+        # Imported here, as all of the loader, because a plan with nothing to do reads no release.
+        from .._release.loader import load_version
+
         return load_version(self._request)
 
     def release_digest(self) -> str:
@@ -142,6 +143,8 @@ class ControllerMaterials(Materials):
 
     def release(self, skip: Mapping[str, str] | None = None) -> Release:
         """See Materials."""
+        from .._release.loader import is_read_except
+
         skip = skip or {}
         if self._held is None or not is_read_except(self._held, skip):
             if self._bundles is None:
@@ -157,6 +160,8 @@ class ControllerMaterials(Materials):
         return self._held
 
     def _load(self, skip: Mapping[str, str], earlier: Release | None) -> Release:
+        from .._release.loader import load_release
+
         return load_release(
             self._request, skip, earlier, self._fingerprint, self._report_reading, self._outputs
         )
@@ -179,6 +184,8 @@ class ControllerMaterials(Materials):
         return replace(release, content=content, crds=crds)
 
     def _read_crds(self) -> Sequence[Object]:
+        from .._release.loader import load_crds
+
         return load_crds(self._request).objects
 
     def content(self, component: str) -> Sequence[Object]:
@@ -188,6 +195,8 @@ class ControllerMaterials(Materials):
         return self._read(component)
 
     def _read(self, component: str) -> Sequence[Object]:
+        from .._release.loader import load_component
+
         return load_component(self._request, component).objects
 
     def available_releases(self) -> Sequence[AvailableRelease]:
@@ -242,6 +251,8 @@ class ControllerMaterials(Materials):
     def _others(self) -> list[tuple[AvailableRelease, ControllerMaterials]]:
         if self._catalog is None:
             return []
+        # Imported here, because only an upgrade that may pass through other releases needs it.
+        from .._release.catalog import read_catalog
 
         others: list[tuple[AvailableRelease, ControllerMaterials]] = []
         for one in read_catalog(self._catalog, self._request):

@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ...module_utils._cluster.cluster import API_VERSION
 from ...module_utils._custom_resources.storage_version import NewerRecord
 from ...module_utils._errors import LifecycleError
 from ...module_utils._release.limits import LIMITS_SPEC
-from ...module_utils._runs.records.record_schema import API_VERSION
 from ...module_utils._tasks.plan import DEFINITION, PLAN_FILE_SPEC, ROLLOUT_SPEC, RUN_SPEC
 from ...module_utils._tasks.shared.shared_options import DEPLOY_SPEC, PRUNE_ALLOW
 from ...module_utils._timestamp import timestamp
@@ -40,10 +40,8 @@ RUN_OPTIONS = tuple(
 )
 """Options that the tasks of a run need, too."""
 
-STORAGE_VERSION = 2
+STORAGE_VERSION = 1
 """The version in which plans are written. A change of their fields needs a new one, and a conversion."""
-_VERSION_1_INPUTS = "saw"
-"""The key of ``plan_inputs`` in version 1, which has no ``storageVersion``."""
 
 
 class BadPlan(LifecycleError):
@@ -177,7 +175,7 @@ def read_plan(path: Path, approved: str) -> dict[str, Any]:
     kind = (plan.get("apiVersion"), plan.get("kind")) if isinstance(plan, dict) else None
     if kind != (API_VERSION, KIND):
         raise BadPlan(f"{path} is no {API_VERSION} {KIND}, which is what plan_out writes: plan again")
-    if (version := plan.get("storageVersion", 1)) not in range(1, STORAGE_VERSION + 1):
+    if (version := plan.get("storageVersion")) not in range(1, STORAGE_VERSION + 1):
         raise BadPlan(str(NewerRecord(str(path), version, STORAGE_VERSION)))
     digest = plan_file_digest(plan)
     if plan.get("digest") != digest:
@@ -186,8 +184,6 @@ def read_plan(path: Path, approved: str) -> dict[str, Any]:
         raise BadPlan(
             f"{path} has the digest {digest}, and {approved} was approved by plan_digest (kyma_plan_digest)"
         )
-    if _VERSION_1_INPUTS in plan:
-        plan["plan_inputs"] = plan.pop(_VERSION_1_INPUTS)
     return dict(plan)
 
 

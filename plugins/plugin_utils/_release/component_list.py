@@ -14,11 +14,9 @@ from ...module_utils._cluster.own_objects import LIFECYCLE_NAMESPACE
 from ...module_utils._release.model import ComponentEntry
 from ...module_utils._release.release_error import Problem, ReleaseError
 from ...module_utils._release.yaml_documents import LocatedMapping
-from .yaml_files import SettingsReader, read_settings
+from .yaml_files import Key, SettingsReader, read_settings
 
 DEFAULT_NAMESPACE = "kyma-system"
-_LIST_KEYS = ("defaultNamespace", "prerequisites", "components")
-_ENTRY_KEYS = ("name", "namespace", "needs", "timeout", "source", "version", "role", "provides")
 _RESERVED = {
     "global": "for values and migrations of the whole deployment",
     "crds": "the folder of what is established first",
@@ -27,10 +25,34 @@ _RESERVED = {
 _ROLE = re.compile(r"\w[\w-]*(\.\w+)*", re.ASCII)
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _GROUP = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+")
-_NAMED = re.compile(r"^[^#\n]*?\bname[\"']?\s*:\s*[\"']?([a-z0-9][-a-z0-9]*)", re.MULTILINE)
 _DURATION = re.compile(
     r"(?:(\d+(?:\.\d+)?)d)?(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?"
 )
+_ENTRY_KEYS = {
+    "name": Key("The name of the component.", _NAME, required=True),
+    "namespace": Key("The namespace of its objects. By default it is `defaultNamespace`.", _NAME),
+    "needs": Key("Components that must be healthy before this one is deployed.", _NAME, is_list=True),
+    "timeout": Key(
+        "How long it may take to become healthy, such as 600, 90s or 1h30m. By default it is"
+        " `kyma_component_timeout`.",
+        _DURATION,
+    ),
+    "source": Key("The folder or file of the release with its objects, in place of the places by its name."),
+    "version": Key("Its version, for people: plans and records show it."),
+    "role": Key("The Ansible role that deploys it, in place of `kyma.lifecycle.kyma_component`.", _ROLE),
+    "provides": Key(
+        "API groups whose CRDs it installs when it runs, without version and kind.", _GROUP, is_list=True
+    ),
+}
+LIST_KEYS = {
+    "defaultNamespace": Key(
+        f"The namespace of components without one, by default {DEFAULT_NAMESPACE}.", _NAME
+    ),
+    "prerequisites": Key("Components that are deployed first, one after the other.", entries=_ENTRY_KEYS),
+    "components": Key("Components that are deployed in parallel.", entries=_ENTRY_KEYS),
+}
+"""The keys of a component list."""
+_NAMED = re.compile(r"^[^#\n]*?\bname[\"']?\s*:\s*[\"']?([a-z0-9][-a-z0-9]*)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -53,7 +75,7 @@ def read_component_list(text: str, file: str) -> tuple[ComponentList, tuple[Prob
         named = tuple(ComponentEntry(name, DEFAULT_NAMESPACE) for name in names)
         return ComponentList(entries=named), error.problems
     reader = _ListReader(file)
-    reader.only(settings, _LIST_KEYS)
+    reader.only(settings, LIST_KEYS)
     namespace = reader.namespace(settings, "defaultNamespace") or DEFAULT_NAMESPACE
     entries = [
         entry for key in ("prerequisites", "components") for entry in reader.entries(settings, key, namespace)

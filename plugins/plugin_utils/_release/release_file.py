@@ -5,11 +5,23 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from ...module_utils._release.release_error import ReleaseError
 from .version import is_version
-from .yaml_files import SettingsReader, read_settings
+from .yaml_files import Key, SettingsReader, read_settings
+
+_VERSION = re.compile(r"\s*[vV]?\d\S*\s*")
+"""What begins as a version. Only ``packaging`` reads all of it."""
+RELEASE_KEYS = {
+    "version": Key("The version of the release. By default it is in the name of the folder.", _VERSION),
+    "upgrades_from": Key(
+        "Versions that it may follow. By default it is the previous minor version.", _VERSION, is_list=True
+    ),
+    "kubernetes": Key("Versions of Kubernetes that it supports, as a range like >=1.24,<1.30."),
+}
+"""The keys of ``release.yaml``."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +50,7 @@ def parse_release_file(text: str, file: str) -> ReleaseDeclaration:
     settings = read_settings(text, file)
     reader = SettingsReader(file)
     line = settings.line
-    reader.only(settings, ("version", "upgrades_from", "kubernetes"))
+    reader.only(settings, RELEASE_KEYS)
     declared = ReleaseDeclaration(
         version=reader.string(settings, "version").removeprefix("v"),
         upgrades_from=tuple(v.removeprefix("v") for v in reader.strings(settings, "upgrades_from")),

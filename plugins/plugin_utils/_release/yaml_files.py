@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from ...module_utils._release.release_error import Problem, ReleaseError, release_error
@@ -67,6 +69,25 @@ def _whole_character(escape: re.Match[str]) -> str:
     return str(json.loads(f'"{escape[0]}"')) if escape[1] else escape[0]
 
 
+@dataclass(frozen=True)
+class Key:
+    """A key of a file that people write. The JSON schema of the file is generated from it.
+
+    Attributes:
+        meaning: a sentence.
+        pattern: that a string has to match as a whole.
+        is_list: whether it may be a list of such strings too.
+        entries: the keys of each mapping in a list of mappings; None for strings.
+        required: whether a mapping needs it.
+    """
+
+    meaning: str
+    pattern: re.Pattern[str] | None = None
+    is_list: bool = False
+    entries: Mapping[str, Key] | None = None
+    required: bool = False
+
+
 class SettingsReader:
     """Reads typed values from a file's mappings, and collects their errors.
 
@@ -82,7 +103,7 @@ class SettingsReader:
     def refuse(self, message: str, line: int) -> None:
         self.problems.append(Problem(message, self.file, line))
 
-    def only(self, mapping: LocatedMapping, known: tuple[str, ...]) -> None:
+    def only(self, mapping: LocatedMapping, known: Mapping[str, Key]) -> None:
         """Refuse unknown keys: most are misspelt."""
         for key in mapping:
             if key not in known:

@@ -46,7 +46,7 @@ def _steps(cluster: ClusterReport) -> Iterator[NextStep]:
         yield NextStep("The run has not ended. Write this report again later.")
         yield NextStep("Or stop the run:", "ansible-playbook kyma.lifecycle.cancel_kyma")
     elif cluster.state in NEXT_STEPS and cluster.state != NOT_STARTED:
-        text = next_step([cluster.as_end])
+        text = next_step([cluster.end])
         yield NextStep(f"{text[0].upper()}{text[1:]}.")
 
 
@@ -75,9 +75,7 @@ def _cause_of(later: Failure, failed: Sequence[Failure]) -> str:
 def _after_failure(run: RunReport) -> Iterator[NextStep]:
     yield from _corrections(run.failures)
     if run.name:
-        yield NextStep(
-            "The record has the details:", f"kubectl get runs.lifecycle.kyma-project.io {run.name} -o yaml"
-        )
+        yield NextStep("The record has the details:", f"kubectl get kymaruns {run.name} -o yaml")
     bad = [one.id for one in run.migrations if one.error and one.state not in ("done", "warned")]
     if bad:
         ids = ",".join(f'"{one}"' for one in bad)

@@ -12,8 +12,8 @@ from typing import Any
 
 from ...module_utils._errands.authoring.errand_report import log_command
 from ...module_utils._errands.errand_model import ErrandKey
-from ...module_utils._runs.durations import ERRAND, with_items
-from ...module_utils._runs.outcomes import FAILED, SUCCEEDED
+from ...module_utils._runs.durations import with_items
+from ...module_utils._runs.outcomes import ERRAND, FAILED, SUCCEEDED
 from ...module_utils._timestamp import parse_time
 from .model import Failure, RunReport, Work
 from .plain_values import plain_text
@@ -76,7 +76,7 @@ def _report(runs: Sequence[_ErrandRun]) -> RunReport:
                 one.name,
                 one.state,
                 one.seconds,
-                (one.start - begin).total_seconds() if one.start and begin else None,
+                start=(one.start - begin).total_seconds() if one.start and begin else None,
             )
             for one in runs
         ),

@@ -95,7 +95,7 @@ def _cases(cluster: ClusterReport) -> Iterator[Case]:
     # With releases on the way, the last result of a component counts.
     components = {one.name: one for run in cluster.runs for one in run.components}
     for one in components.values():
-        yield Case(f"{one.kind} {one.name}", one.state, one.error, one.seconds)
+        yield Case(f"{one.owner_kind} {one.name}", one.state, one.error, one.seconds)
 
 
 def _sums(cases: Iterable[Case]) -> dict[str, str]:

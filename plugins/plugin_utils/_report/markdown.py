@@ -75,9 +75,12 @@ def closing_lines(
 ) -> list[str]:
     """The last lines of the playbook, without a limit."""
     targets = {one.name: one.commands for one in clusters}
-    ends = [one.as_end for one in clusters]
+    ends = [one.end for one in clusters]
+    notes = {one.name: one.commands.note for one in clusters}
     steps = rollout.steps if rollout else ()
-    summary = summarize(ends, lambda name, command: str(targets[name].complete(command)), report, steps)
+    summary = summarize(
+        ends, lambda name, command: str(targets[name].complete(command)), report, steps, notes
+    )
     return render_summary(summary, UNLIMITED, UNLIMITED)
 
 

@@ -8,35 +8,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ...module_utils._objects.inventory.inventory import COMPONENT
+from ...module_utils._migrations.results import MigrationOutcome
 from ...module_utils._runs.cluster_state import ClusterState
-from ...module_utils._runs.outcomes import FAILED
-from ...module_utils._runs.playbook_summary import ClusterEnd, NextStep
+from ...module_utils._runs.outcomes import FAILED, ComponentOutcome, Duration
+from ...module_utils._runs.playbook_summary import NextStep
 from .._carrier.command_target import CommandTarget
 from .._rollout.model import Rollout
 
 
 @dataclass(frozen=True)
-class Work:
+class Work(Duration):
     """One part of a run that takes time.
 
     Attributes:
-        kind: ``plan``, ``phase``, ``component``, ``migration``, ``module`` or ``errand``.
-        name: of the phase, the component, the module or the errand, or the id of the migration.
-        state: how it ended.
-        seconds: how long it took.
         start, finish: seconds from the start of the run; None if the record does not have it.
-        component: of a migration: the component that it belongs to, or empty.
         parts: of a component: seconds of its phases, in their order.
     """
 
-    kind: str
-    name: str
-    state: str = ""
-    seconds: float = 0.0
     start: float | None = None
     finish: float | None = None
-    component: str = ""
     parts: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -53,40 +43,6 @@ class Failure:
     subjects: tuple[str, ...]
     text: str
     state: str = FAILED
-
-
-@dataclass(frozen=True)
-class MigrationReport:
-    """The result of one migration: its id, component, phase, state, verdict, evidence, error and seconds."""
-
-    id: str
-    component: str = ""
-    phase: str = ""
-    state: str = ""
-    verdict: str = ""
-    evidence: str = ""
-    error: str = ""
-    seconds: float = 0.0
-    wrote: bool = False
-
-
-@dataclass(frozen=True)
-class ComponentReport:
-    """The result of one component or module: its error, numbers of objects, and seconds of its phases."""
-
-    name: str
-    version: str = ""
-    state: str = ""
-    kind: str = COMPONENT
-    error: str = ""
-    objects: int = 0
-    created: int = 0
-    changed: int = 0
-    replaced: int = 0
-    deleted: int = 0
-    seconds: float = 0.0
-    parts: Mapping[str, float] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -122,8 +78,8 @@ class RunReport:
     logs: tuple[str, ...] = ()
     work: tuple[Work, ...] = ()
     failures: tuple[Failure, ...] = ()
-    migrations: tuple[MigrationReport, ...] = ()
-    components: tuple[ComponentReport, ...] = ()
+    migrations: tuple[MigrationOutcome, ...] = ()
+    components: tuple[ComponentOutcome, ...] = ()
 
     @property
     def has_migration_writes(self) -> bool:
@@ -139,7 +95,6 @@ class ClusterReport:
         end: its state, as in the table over clusters.
         version: the release that it has, or empty.
         target: the release that it is on its way to, or empty.
-        failures: all reasons for its state, the first one first, and what never started.
         runs: the shown ones, oldest first.
         commands: what commands need to reach the cluster.
     """
@@ -147,7 +102,6 @@ class ClusterReport:
     end: ClusterState
     version: str = ""
     target: str = ""
-    failures: tuple[str, ...] = ()
     runs: tuple[RunReport, ...] = ()
     commands: CommandTarget = field(default_factory=CommandTarget)
 
@@ -155,12 +109,6 @@ class ClusterReport:
     def name(self) -> str:
         """The name of its host."""
         return self.end.cluster
-
-    @property
-    def as_end(self) -> ClusterEnd:
-        """How the work on it has ended, for the last lines."""
-        run = self.runs[-1].name if self.runs else ""
-        return ClusterEnd(self.end, self.failures, run, self.commands.note)
 
     @property
     def state(self) -> str:

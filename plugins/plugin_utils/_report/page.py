@@ -128,7 +128,7 @@ def _run_values(run: RunReport) -> dict[str, Any]:
         "timeline": timeline,
         "legend": _legend(timeline),
         "when": _when(run.started_at, run.finished_at),
-        "parts": sorted({part for one in run.components for part in one.parts}),
+        "parts": sorted({part for one in run.components for part in one.phases}),
         "migrations": sorted(run.migrations, key=lambda one: (_interest(one.state), one.id)),
         "warnings": [(one.name, text) for one in run.components for text in one.warnings],
     }

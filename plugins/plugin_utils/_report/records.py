@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Converts results of tasks to the model of the report: pure.
 
-Results are recognized by their form, as branches of a playbook skip tasks and older collections return less.
+Results are recognized by their form, as branches of a playbook skip tasks.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from ...module_utils._objects.inventory.inventory import COMPONENT
+from ...module_utils._objects.inventory.inventory import COMPONENT, MODULE
+from ...module_utils._result_codec import from_result
 from ...module_utils._runs.cluster_state import (
     HELD,
     RUNNING,
@@ -27,13 +28,13 @@ from ...module_utils._runs.cluster_state import (
     state_of_task,
 )
 from ...module_utils._runs.component_state import component_states
-from ...module_utils._runs.outcomes import CANCELLED, FAILED, NOT_STARTED, SUCCEEDED
+from ...module_utils._runs.outcomes import CANCELLED, FAILED, MIGRATION, NOT_STARTED, SUCCEEDED, Duration
 from ...module_utils._runs.records.cluster_hold import Hold, hold_problem
 from ...module_utils._runs.run_failures import NEVER_STARTED
 from ...module_utils._timestamp import parse_time
 from .errand_runs import errands_run, has_errands_alone
-from .model import ClusterReport, ComponentReport, Failure, MigrationReport, RunReport, Work
-from .plain_values import plain_text as _text
+from .model import ClusterReport, Failure, RunReport, Work
+from .plain_values import plain_text, plain_values
 
 Result = Mapping[str, Any]
 
@@ -59,7 +60,7 @@ def read_cluster(
         since: records of runs that began earlier are left out; None for no limit.
         state: that the table over clusters has; None for that of the results and records.
     """
-    given = [result for result in results if result]
+    given: list[Result] = [plain_values(result) for result in results if result]
     recorded = _recorded(given, since)
     runs = _runs_of(given, recorded)
     if errands := errands_run(given, since or _first_start(runs)):
@@ -67,27 +68,20 @@ def read_cluster(
     installation = _installation(given)
     state = state or cluster_state(name, _attempts(given, recorded, now), is_over=False)
     if errands and state.state == NOT_STARTED:
-        reason = errands.failures[0].text if errands.failures else ""
-        state = ClusterState(name, state=errands.state, seconds=errands.seconds, reason=reason)
-    version = _text(installation.get("version"))
-    target = _text(installation.get("target"))
+        reasons = tuple(one.text for one in errands.failures)
+        state = ClusterState(name, state=errands.state, seconds=errands.seconds, failures=reasons)
+    version = str(installation.get("version") or "")
+    target = str(installation.get("target") or "")
     return ClusterReport(
         replace(
             state,
-            reason=_text(state.reason),
+            failures=tuple(map(plain_text, state.failures)),
             seconds=state.seconds or (runs[-1].seconds if runs and state.state != NOT_STARTED else 0.0),
         ),
         version=version,
         target="" if target == version else target,
-        failures=_reasons([*recorded, *given], state.state),
         runs=tuple(runs),
     )
-
-
-def _reasons(results: Sequence[Result], state: str) -> tuple[str, ...]:
-    """All reasons for the state of a cluster, from the last result or record that has them."""
-    listed = (one for one in reversed(results) if one.get("failures") and state_of_task(one) == state)
-    return tuple(_text(one) for one in next(listed, {}).get("failures", ()))
 
 
 def _recorded(given: Iterable[Result], since: datetime | None) -> list[Result]:
@@ -144,17 +138,17 @@ def _observed(given: Sequence[Result], attempts: Sequence[ClusterState], now: da
     hold = installation.get("hold")
     held = hold_problem(Hold(**hold), now) if hold else ""
     if held and not (attempts and attempts[-1].state == RUNNING):
-        return [ClusterState("", state=HELD, reason=held)]
+        return [ClusterState("", state=HELD, failures=(held,))]
     if attempts:
         return []
     unread = next((one for one in given if one.get("unreachable") or _is_silent(one)), None)
     if unread is not None:
         return [attempt_of_result({**unread, "failed": True})]
     if any("runs" in one for one in given):
-        version = _text(installation.get("version"))
+        version = str(installation.get("version") or "")
         # A deployment with nothing to do leaves no record.
         unchanged = ClusterState("", version, version, UNCHANGED)
-        return [unchanged if version else ClusterState("", reason=NO_RUN)]
+        return [unchanged if version else ClusterState("", failures=(NO_RUN,))]
     return []
 
 
@@ -178,38 +172,30 @@ def _is_silent(result: Result) -> bool:
 
 
 def _state_of(result: Result) -> str:
-    """The state of the run that a task was, which older collections did not return."""
-    state = _text(result.get("state"))
+    """The state of the run that a task was, by its own word or by whether it failed."""
+    state = result.get("state") or ""
     return state if state in STATES else FAILED if result.get("failed") else SUCCEEDED
 
 
 def _run(run: Result, state: str) -> RunReport:
-    began = parse_time(run.get("started_at"))
-    migrations = tuple(_migration(one) for one in run.get("migrations") or ())
-    components = tuple(_component(one) for one in run.get("components") or ())
-    version, action = _text(run.get("version")), str(run.get("action") or "deploy")
-    rows = [row for row in run.get("durations") or () if isinstance(row, Mapping)]
-    began = began or min(filter(None, (parse_time(row.get("started_at")) for row in rows)), default=None)
-    work = tuple(_work(row, began, migrations, components) for row in rows)
-    what = ACTIONS.get(action, action.capitalize()) + (
-        f" {version}" if version and action != "modules" else ""
+    version, action = str(run.get("version") or ""), str(run.get("action") or "deploy")
+    rows = [from_result(Duration, row) for row in run.get("durations") or () if isinstance(row, Mapping)]
+    began = parse_time(run.get("started_at")) or min(
+        filter(None, (parse_time(row.started_at) for row in rows)), default=None
     )
-    return RunReport(
-        name=_text(run.get("name") or run.get("run")),
-        what=what,
-        version=version,
-        previous=_text(run.get("previous")),
-        profile=_text(run.get("profile")),
-        started_by=_text(run.get("started_by")),
-        started_at=_text(run.get("started_at")),
-        finished_at=_text(run.get("finished_at")),
+    known = from_result(RunReport, {"name": run.get("run"), **run, "work": None, "logs": None})
+    work = tuple(_work(row, began, known) for row in rows)
+    return replace(
+        known,
+        what=f"{ACTIONS.get(action, action.capitalize())} {version if action != 'modules' else ''}".rstrip(),
         state=state,
         seconds=_seconds(run, began, work),
-        note=_text(run.get("note")),
         work=work,
         failures=tuple(_failures(run, state)),
-        migrations=migrations,
-        components=components,
+        migrations=tuple(
+            replace(one, state=one.state.replace("_", " "), verdict=one.verdict.replace("_", " "))
+            for one in known.migrations
+        ),
     )
 
 
@@ -223,57 +209,19 @@ def _seconds(run: Result, began: datetime | None, work: Iterable[Work]) -> float
     return max([elapsed, *measured])
 
 
-def _work(
-    row: Result,
-    began: datetime | None,
-    migrations: Iterable[MigrationReport],
-    components: Iterable[ComponentReport],
-) -> Work:
-    kind, name = _text(row.get("kind")), _text(row.get("name"))
-    started, finished = parse_time(row.get("started_at")), parse_time(row.get("finished_at"))
-    component = _text(row.get("component")) or next((m.component for m in migrations if m.id == name), "")
-    parts = next((c.parts for c in components if c.name == name), {})
+def _work(row: Duration, began: datetime | None, run: RunReport) -> Work:
+    started, finished = parse_time(row.started_at), parse_time(row.finished_at)
+    owner = row.component or next((one.component for one in run.migrations if one.id == row.name), "")
+    parts = next((one.phases for one in run.components if one.name == row.name), {})
     return Work(
-        kind=kind,
-        name=name,
-        state=_text(row.get("state")).replace("_", " "),
-        seconds=max(0.0, float(row.get("seconds") or 0.0)),
+        row.kind,
+        row.name,
+        row.state.replace("_", " "),
+        max(0.0, row.seconds),
+        component=owner if row.kind == MIGRATION else "",
         start=max(0.0, (started - began).total_seconds()) if started and began else None,
         finish=max(0.0, (finished - began).total_seconds()) if finished and began else None,
-        component=component if kind == "migration" else "",
-        parts=parts if kind in ("component", "module") else {},
-    )
-
-
-def _migration(one: Result) -> MigrationReport:
-    return MigrationReport(
-        id=_text(one.get("id")),
-        component=_text(one.get("component")),
-        phase=_text(one.get("phase")),
-        state=_text(one.get("state")).replace("_", " "),
-        verdict=_text(one.get("verdict")).replace("_", " "),
-        evidence=_text(one.get("evidence")),
-        error=_text(one.get("error")),
-        seconds=float(one.get("seconds") or 0.0),
-        wrote=bool(one.get("wrote")),
-    )
-
-
-def _component(one: Result) -> ComponentReport:
-    return ComponentReport(
-        name=_text(one.get("name")),
-        version=_text(one.get("component_version")),
-        state=_text(one.get("state")),
-        kind=_text(one.get("kind") or COMPONENT),
-        error=_text(one.get("error")),
-        objects=int(one.get("objects") or 0),
-        created=int(one.get("created") or 0),
-        changed=int(one.get("changed") or 0),
-        replaced=int(one.get("replaced") or 0),
-        deleted=int(one.get("deleted") or 0),
-        seconds=float(one.get("seconds") or 0.0),
-        parts={str(phase): float(seconds or 0.0) for phase, seconds in (one.get("phases") or {}).items()},
-        warnings=tuple(_text(warning) for warning in one.get("warnings") or ()),
+        parts=parts if row.kind in (COMPONENT, MODULE) else {},
     )
 
 
@@ -282,14 +230,14 @@ def _failures(run: Result, state: str) -> list[Failure]:
     described: dict[tuple[str, str], list[str]] = {}
     for one in component_states(run.get("components") or ()).values():
         if one.state in (FAILED, CANCELLED, NOT_STARTED):
-            described.setdefault((one.state, _text(one.reason)), []).append(_text(one.label))
+            described.setdefault((one.state, one.reason), []).append(one.label)
     known = [f"{label}: " for labels in described.values() for label in labels]
     if any(part_state == NOT_STARTED for part_state, _reason in described):
         known.append(NEVER_STARTED)
-    others = [text for text in map(_text, run.get("failures") or ()) if not text.startswith(tuple(known))]
+    others = [str(text) for text in run.get("failures") or () if not text.startswith(tuple(known))]
     if not (others or described) and state in (FAILED, CANCELLED):
         others = [
-            _text(run.get("message") or run.get("msg") or f"The run is {state}, and no reason is recorded.")
+            str(run.get("message") or run.get("msg") or f"The run is {state}, and no reason is recorded.")
         ]
     ends = {
         f"{row.get('kind')} {row.get('name')}": str(row.get("finished_at") or "")

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ...module_utils._runs.cluster_state import HELD, LOST, PLANNED, REFUSED, RUNNING, UNREACHABLE, WAITING
@@ -30,10 +30,6 @@ STEPS = (
 """Distances between ticks in seconds."""
 MOST_INTERVALS = 4
 """More ticks would meet on a narrow screen."""
-ORDER = ("plan", "global pre", "prerequisites", "components", "prune", "global post")
-"""Phases in the order of a run, for records that don't say when each began."""
-EARLY = ORDER[:4]
-"""Those that follow each other from the start; the others end with the run."""
 QUIET = frozenset({"not needed", "skipped"})
 QUIET_SECONDS = 0.5
 """A migration that was not needed has a row only if it took this long to say so."""
@@ -103,16 +99,16 @@ class Timeline:
 
     Attributes:
         seconds: length of the axis.
-        is_exact: whether all starts are known.
         ticks, lanes: its content.
         hidden: how many migrations have no lane, as they were not needed.
+        is_real_time: whether equal places on the axis are equal moments.
     """
 
     seconds: float
-    is_exact: bool
     ticks: tuple[Tick, ...]
     lanes: tuple[Lane, ...]
     hidden: int = 0
+    is_real_time: bool = True
 
 
 def tone(state: str) -> str:
@@ -123,12 +119,11 @@ def tone(state: str) -> str:
 def run_timeline(run: RunReport) -> Timeline:
     """The timeline of one run: phases and components by their start, migrations below their component."""
     shown = [work for work in run.work if not _is_quiet(work)]
-    placed = _placed(_after_plan(shown), run.seconds)
+    placed = _after_plan(shown)
     seconds = max([run.seconds, *(work.seconds + (work.start or 0.0) for work in placed)]) or 1.0
     phases = [work for work in placed if work.kind == "phase" and not _has_no_bar(work)]
     return Timeline(
         seconds=seconds,
-        is_exact=all(w.start is not None or _has_no_bar(w) or w.name in BEFORE_RUN for w in shown),
         ticks=tuple(ticks_of(seconds)),
         lanes=tuple(_lane(work, is_nested, phases, seconds) for work, is_nested in _in_order(placed)),
         hidden=len(run.work) - len(shown),
@@ -144,12 +139,12 @@ def fleet_timeline(clusters: Sequence[ClusterReport]) -> Timeline:
     known = [start for run in runs if (start := _start_of(run)) is not None]
     first = min(known, default=0.0)
     idle = max(known, default=0.0) - first - sum(run.seconds for run in runs)
-    is_exact = len(known) == len(runs) and idle <= MOST_IDLE_SECONDS
+    is_real_time = len(known) == len(runs) and idle <= MOST_IDLE_SECONDS
     placed: list[list[tuple[float, RunReport]]] = []
     for cluster in clusters:
         end, begun = 0.0, []
         for run in cluster.runs:
-            start = (_start_of(run) or 0.0) - first if is_exact else end
+            start = (_start_of(run) or 0.0) - first if is_real_time else end
             # Records have whole seconds.
             start = end if 0 < end - start < 1 else start
             begun.append((start, run))
@@ -157,7 +152,7 @@ def fleet_timeline(clusters: Sequence[ClusterReport]) -> Timeline:
         placed.append(begun)
     seconds = max((start + run.seconds for begun in placed for start, run in begun), default=0.0) or 1.0
     lanes = tuple(_cluster_lane(*one, seconds) for one in zip(clusters, placed, strict=True))
-    return Timeline(seconds, is_exact, tuple(ticks_of(seconds)), lanes)
+    return Timeline(seconds, tuple(ticks_of(seconds)), lanes, is_real_time=is_real_time)
 
 
 def _start_of(run: RunReport) -> float | None:
@@ -227,7 +222,7 @@ def percent(part: float, whole: float) -> float:
 
 def _has_no_bar(work: Work) -> bool:
     """Whether work has no place on the axis: it never started, or it is the time between tasks."""
-    return work.name == OTHER or work.state == NOT_STARTED
+    return work.name == OTHER or work.state == NOT_STARTED or work.start is None
 
 
 def _after_plan(work: Sequence[Work]) -> list[Work]:
@@ -249,41 +244,6 @@ def _after_plan(work: Sequence[Work]) -> list[Work]:
 
 def _is_quiet(work: Work) -> bool:
     return work.kind == "migration" and work.state in QUIET and work.seconds < QUIET_SECONDS
-
-
-def _placed(work: Sequence[Work], seconds: float) -> list[Work]:
-    """All work with a start: the recorded one, or the earliest that the order of a run allows."""
-    unknown = [one for one in work if one.start is None]
-    if not unknown:
-        return list(work)
-    phases = {one.name: one for one in work if one.kind in ("phase", "plan")}
-    now, begin, starts = 0.0, 0.0, {}
-    for name in EARLY:
-        if name in phases:
-            starts[name] = now
-            now += phases[name].seconds
-        # Components work from their first phase on.
-        begin = now if name == "global pre" else begin
-    end = max(seconds, now)
-    late = sorted((name for name in phases if name not in EARLY), key=_place_of_phase, reverse=True)
-    for name in late:
-        end = starts[name] = max(0.0, end - phases[name].seconds)
-    components = {one.name: one for one in work if one.kind in ("component", "module")}
-    return [one if one.start is not None else _guessed(one, begin, starts, components) for one in work]
-
-
-def _place_of_phase(name: str) -> int:
-    return ORDER.index(name) if name in ORDER else len(ORDER)
-
-
-def _guessed(one: Work, begin: float, starts: Mapping[str, float], components: Mapping[str, Work]) -> Work:
-    """Work with the start that the order of a run gives it."""
-    if one.kind != "migration":
-        return replace(one, start=starts.get(one.name, begin if one.kind != "plan" else 0.0))
-    owner = components.get(one.component)
-    if owner is None:
-        return replace(one, start=0.0)
-    return replace(one, start=owner.start if owner.start is not None else begin)
 
 
 def _in_order(placed: Sequence[Work]) -> Iterator[tuple[Work, bool]]:

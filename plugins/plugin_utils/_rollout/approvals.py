@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...module_utils._text import MOST_NAMES, short_list
-from .cluster_standing import Assessment, Standing
-from .model import ApprovalFacts, ClusterFacts, RingOptions
+from .model import ApprovalFacts, ClusterFacts, RingOptions, RolloutCluster, Standing
 
 
 def approving_ring(rings: Sequence[RingOptions], name: str) -> RingOptions:
@@ -27,7 +26,7 @@ def approving_ring(rings: Sequence[RingOptions], name: str) -> RingOptions:
     raise ValueError(f"there is no ring {name}")
 
 
-def missing_approval(ring: str, digest: str, carriers: Sequence[Assessment]) -> str:
+def missing_approval(ring: str, digest: str, carriers: Sequence[RolloutCluster]) -> str:
     """What a ring lacks of an approval, in a few words; empty if it is approved.
 
     Every cluster needs one that isn't out, and was in its ring when it was approved.

@@ -5,36 +5,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime, timedelta
-from enum import Enum
 
-from ...module_utils._runs.cluster_state import HELD, LOST, PLANNED, RUNNING, UNCHANGED, UNREACHABLE
+from ...module_utils._runs.cluster_state import HELD, LOST, PLANNED, RUNNING, UNCHANGED, UNREACHABLE, WAITING
 from ...module_utils._runs.outcomes import CANCELLED, FAILED, NOT_STARTED, SUCCEEDED
 from ...module_utils._timestamp import timestamp
-from .model import ClusterFacts
+from .model import ClusterFacts, RolloutCluster, Standing
 
-RECORD = "kubectl describe runs.lifecycle.kyma-project.io"
-
-
-class Standing(Enum):
-    """What a cluster means for its ring."""
-
-    DONE = "done"
-    SOAKING = "soaking"
-    UNCERTAIN = "uncertain"
-    """It has the release, but its health or its times are unknown."""
-    UNHEALTHY = "unhealthy"
-    """It has the release, and is not healthy."""
-    RUNNING = "running"
-    FAILED = "failed"
-    """A run of the release has failed on it."""
-    REFUSED = "refused"
-    """There is no plan for it."""
-    OUT = "out"
-    PENDING = "pending"
-    UNPLANNED = "unplanned"
-    """It is outside of ``--limit``, and nothing is known of it."""
+RECORD = "kubectl describe kymaruns"
 
 
 BROKEN = frozenset({Standing.FAILED, Standing.UNHEALTHY})
@@ -43,37 +22,17 @@ UNABLE = BROKEN | {Standing.REFUSED}
 """Clusters that count as failed for the rings after theirs."""
 CLOSED = UNABLE | {Standing.DONE, Standing.OUT}
 """Nothing is left to wait for that this rollout brings about."""
+STATES = {
+    Standing.RUNNING: RUNNING,
+    Standing.FAILED: FAILED,
+    Standing.PENDING: WAITING,
+    Standing.UNPLANNED: NOT_STARTED,
+    **dict.fromkeys((Standing.DONE, Standing.SOAKING, Standing.UNCERTAIN, Standing.UNHEALTHY), UNCHANGED),
+}
+"""States of clusters by their standing. Those that are out or refused have the state of their plan."""
 
 
-@dataclass(frozen=True)
-class Assessment:
-    """What a cluster means for its ring.
-
-    Attributes:
-        facts: of the cluster.
-        standing: see :class:`Standing`.
-        reason: why it is not done; empty if it is.
-        has_begun: whether it has the release, or a run of it is recorded, in its ring or by hand.
-        is_deployable: whether a run may begin, as far as this cluster is concerned.
-        done_since: from when its soak counts, by its own clock; None if it does not have the release.
-        soaked_at: when its soak is over, by the controller's clock; None if it is over, or does not count.
-    """
-
-    facts: ClusterFacts
-    standing: Standing
-    reason: str = ""
-    has_begun: bool = False
-    is_deployable: bool = False
-    done_since: datetime | None = None
-    soaked_at: datetime | None = None
-
-    @property
-    def name(self) -> str:
-        """The name of its host."""
-        return self.facts.cluster
-
-
-def assess(facts: ClusterFacts, digest: str, soak: float, now: datetime) -> Assessment:
+def assess(facts: ClusterFacts, digest: str, soak: float, now: datetime) -> RolloutCluster:
     """What a cluster means for its ring.
 
     Args:
@@ -85,17 +44,21 @@ def assess(facts: ClusterFacts, digest: str, soak: float, now: datetime) -> Asse
     is_recorded = bool(digest) and facts.installed_digest == digest
     has_run = facts.has_begun or (bool(digest) and facts.run.release_digest == digest)
     standing, reason = _standing_of(facts, digest, is_recorded=is_recorded)
-    if standing is not Standing.DONE:
-        return Assessment(
-            facts,
-            standing,
-            reason,
-            has_begun=is_recorded or has_run,
-            is_deployable=standing in (Standing.PENDING, Standing.FAILED)
-            and facts.state in (PLANNED, UNCHANGED)
-            and bool(facts.release_digest),
-        )
-    return _after_soak(facts, soak, now)
+    cluster = RolloutCluster(
+        facts.cluster,
+        facts.previous,
+        facts.version,
+        STATES.get(standing, facts.state),
+        facts.health,
+        reason=reason,
+        facts=facts,
+        standing=standing,
+        has_begun=is_recorded or has_run,
+        is_deployable=standing in (Standing.PENDING, Standing.FAILED)
+        and facts.state in (PLANNED, UNCHANGED)
+        and bool(facts.release_digest),
+    )
+    return _after_soak(cluster, soak, now) if standing is Standing.DONE else cluster
 
 
 def _standing_of(facts: ClusterFacts, digest: str, *, is_recorded: bool) -> tuple[Standing, str]:
@@ -127,32 +90,28 @@ def _standing_of(facts: ClusterFacts, digest: str, *, is_recorded: bool) -> tupl
     return Standing.REFUSED, facts.reason
 
 
-def _after_soak(facts: ClusterFacts, soak: float, now: datetime) -> Assessment:
+def _after_soak(cluster: RolloutCluster, soak: float, now: datetime) -> RolloutCluster:
     """Whether the soak of a cluster is over that has the release and is healthy.
 
     Only times of the cluster's own clock are compared.
     """
+    facts = cluster.facts
     begins = [moment for moment in (facts.since, facts.healthy_since) if moment]
     begin = max(begins) if facts.since else None
+    done = replace(cluster, has_begun=True, done_since=timestamp(begin) if begin else "")
     if soak <= 0:
-        return Assessment(facts, Standing.DONE, has_begun=True, done_since=begin)
+        return done
     if begin is None or facts.now is None:
         missing = (
             "its record does not say since when it has the release" if facts.now else "its clock is unknown"
         )
-        return Assessment(facts, Standing.UNCERTAIN, missing, has_begun=True, done_since=begin)
+        return replace(done, standing=Standing.UNCERTAIN, reason=missing)
     left = timedelta(seconds=soak) - (facts.now - begin)
     if left <= timedelta(0):
-        return Assessment(facts, Standing.DONE, has_begun=True, done_since=begin)
+        return done
     soaked_at = next_second(now + left)
-    return Assessment(
-        facts,
-        Standing.SOAKING,
-        f"soaks until {timestamp(soaked_at)}",
-        has_begun=True,
-        done_since=begin,
-        soaked_at=soaked_at,
-    )
+    reason = f"soaks until {timestamp(soaked_at)}"
+    return replace(done, standing=Standing.SOAKING, reason=reason, soaked_at=soaked_at)
 
 
 def next_second(moment: datetime) -> datetime:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ...module_utils._errors import MOST_REASONS, LifecycleError
+from ...module_utils._result_codec import from_result
 from ...module_utils._runs.cluster_state import (
     NEVER_RAN,
     PLANNED,
@@ -21,11 +22,9 @@ from ...module_utils._runs.cluster_state import (
 )
 from ...module_utils._runs.outcomes import FAILED, SUCCEEDED
 from ...module_utils._text import one_line, short_list
-from ...module_utils._timestamp import parse_time
 from .model import ApprovalFacts, ClusterFacts, GatedRun, RunFacts
 
 NO_PLAN = "there is no plan of it: its tasks were skipped, or Ansible could not begin them"
-RUN_KEYS = ("name", "state", "release_digest")
 SHOWN_DIGITS = 12
 
 
@@ -42,28 +41,23 @@ def facts_of(cluster: str, result: Mapping[str, Any] | None) -> ClusterFacts:
     attempt = attempt_of_result(result, cluster)
     plan, rollout = result.get("plan") or {}, result.get("rollout") or {}
     hops = [plan, *(plan.get("later") or ())]
-    digest = str(rollout.get("release_digest") or "")
-    run = RunFacts(**{key: str((rollout.get("run") or {}).get(key) or "") for key in RUN_KEYS})
+    facts = from_result(ClusterFacts, rollout)
+    run = facts.run
     if run.release_digest and run.release_digest in [hop.get("release_digest") for hop in hops]:
         # A run of a release on the way is one of the rollout.
-        run = replace(run, release_digest=digest)
-    return ClusterFacts(
-        cluster,
-        attempt.state,
-        one_line(attempt.reason),
-        attempt.previous,
-        str(hops[-1].get("version") or attempt.version),
-        digest,
-        str(rollout.get("installed_digest") or ""),
-        parse_time(rollout.get("since")),
-        parse_time(rollout.get("now")),
-        parse_time(rollout.get("healthy_since")),
-        _unhealthy(plan.get("unhealthy")),
-        run,
-        GatedRun(**{key: str(value) for key, value in (rollout.get("begun") or {}).items()}),
+        run = replace(run, release_digest=facts.release_digest)
+    return replace(
+        facts,
+        cluster=cluster,
+        state=attempt.state,
+        reason=one_line(attempt.reason),
+        previous=attempt.previous,
+        version=str(hops[-1].get("version") or attempt.version),
+        unhealthy=_unhealthy(plan.get("unhealthy")),
+        run=run,
         has_begun=bool(result.get("run")),
         approvals=tuple(map(_approval, rollout.get("approvals") or ())),
-        approvals_problem=one_line(rollout.get("approvals_problem") or ""),
+        approvals_problem=one_line(facts.approvals_problem),
     )
 
 
@@ -96,14 +90,10 @@ def _unhealthy(listed: object) -> tuple[str, ...] | None:
 
 
 def _approval(written: Mapping[str, Any]) -> ApprovalFacts:
-    end = str(written.get("until") or "")
-    return ApprovalFacts(
-        str(written.get("ring") or ""),
-        str(written.get("release_digest") or ""),
-        tuple(map(str, written.get("clusters") or ())),
-        # An end that can't be read has passed.
-        (parse_time(end) or datetime.min.replace(tzinfo=UTC)) if end else None,
-    )
+    approval = from_result(ApprovalFacts, written)
+    # An end that can't be read has passed.
+    end = approval.until or (datetime.min.replace(tzinfo=UTC) if written.get("until") else None)
+    return replace(approval, until=end)
 
 
 def facts_after(facts: ClusterFacts, run: str, gate: GatedRun, now: datetime) -> ClusterFacts:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from ...module_utils._errors import LifecycleError
@@ -13,7 +13,7 @@ from ...module_utils._text import extra_variable, shown_value, suggestion
 
 PREFIX, RING_PREFIX = "kyma_", "kyma_ring_"
 RINGS, NO_RINGS = "kyma_rings", "none"
-"""The variable with the rings, and its value with ``-e`` for a deployment without rings."""
+"""The variable with the rings, and its value for a deployment without rings."""
 OTHER_NAMES: Mapping[str, str] = {"kyma_soak": "kyma_ring_soak", "kyma_approve": "kyma_ring_approve"}
 """Names that are taken for variables of rings, with the right ones."""
 EMPTY: tuple[Any, ...] = (None, "", [], {}, 0)
@@ -46,19 +46,63 @@ def refuse_variables(hosts: Mapping[str, Mapping[str, Any]], ring_variables: Map
                 f"{name.removeprefix(PREFIX)} ({name}) of {having[0]} can't be combined with rings"
                 f" (kyma_rings): {instead}"
             )
-    for option, name in ring_variables.items():
-        values = {host: own.get(name) for host, own in hosts.items()}
-        first = next(iter(values), "")
-        if other := next((host for host in values if values[host] != values[first]), ""):
-            problems.append(
-                f"{option} ({name}) is {shown_value(values[first])} for {first} and"
-                f" {shown_value(values[other])} for {other}, and must be the same for all hosts."
-                " Name rings in its value, as in {canary: 1}"
-            )
+    problems += _differences(hosts, ring_variables)
     names = dict.fromkeys(name for own in hosts.values() for name in own)
     problems += _misspelt(names, ring_variables.values())
     if problems:
         raise LifecycleError("\n".join(problems))
+
+
+def refuse_other_rings(hosts: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse rings that differ between hosts.
+
+    Args:
+        hosts: the variables of each host, evaluated.
+
+    Raises:
+        LifecycleError: they differ.
+    """
+    if problems := [*_differences(hosts, {RINGS.removeprefix(PREFIX): RINGS})]:
+        raise LifecycleError("\n".join(problems))
+
+
+def refuse_file(file: str, names: Iterable[str], ring_variables: Collection[str]) -> None:
+    """Refuse variables in the file of rings that are none of rings.
+
+    Args:
+        file: its path.
+        names: of the variables in it.
+        ring_variables: those of rings.
+
+    Raises:
+        LifecycleError: it has others.
+    """
+    if others := [name for name in names if name not in ring_variables]:
+        raise LifecycleError(
+            f"{file} has {', '.join(others)}, and may only have variables of rings:"
+            f" {', '.join(sorted(ring_variables))}. Write other variables in the inventory"
+        )
+
+
+def _differences(hosts: Mapping[str, Mapping[str, Any]], ring_variables: Mapping[str, str]) -> Iterator[str]:
+    """A line for each variable of rings that differs between hosts."""
+    for option, name in ring_variables.items():
+        values = {host: own.get(name) for host, own in hosts.items()}
+        first = next(iter(values), "")
+        if other := next((host for host in values if values[host] != values[first]), ""):
+            remedy = (
+                "Set it for all hosts, such as in group_vars/all.yml beside the inventory"
+                if name == RINGS
+                else "Name rings in its value, as in {canary: 1}"
+            )
+            yield (
+                f"{option} ({name}) is {_shown(values[first])} for {first} and"
+                f" {_shown(values[other])} for {other}, and must be the same for all hosts. {remedy}"
+            )
+
+
+def _shown(value: object) -> str:
+    return "not set" if value is None else shown_value(value)
 
 
 def _misspelt(names: Iterable[str], known: Collection[str]) -> Iterator[str]:
@@ -71,27 +115,26 @@ def _misspelt(names: Iterable[str], known: Collection[str]) -> Iterator[str]:
             yield f"{name} is no variable of rings: {similar}"
 
 
-def refusal_without_rings(variables: Mapping[str, Any], rings: object, given: Callable[[], object]) -> str:
+def refusal_without_rings(variables: Mapping[str, Any], rings: object) -> str:
     """Why a deployment that is none in rings must not begin; empty if it may.
 
     Args:
         variables: those that do not have the default of the role, not yet evaluated.
         rings: the value of ``kyma_rings``.
-        given: returns the value of ``kyma_rings`` with ``-e``; None without it.
     """
     names = [name for name in variables if name.startswith(RING_PREFIX) or name in OTHER_NAMES]
     names = [name for name in names if variables[name] not in EMPTY]
     if misspelt := [*_misspelt((name for name in names if name in OTHER_NAMES), ())]:
         return f"nothing has begun here: {'; '.join(misspelt)}"
     set_names = [*([RINGS] if rings else []), *sorted(names)]
-    if not set_names or given() == NO_RINGS:
+    if not set_names or rings == NO_RINGS:
         return ""
-    groups = rings if isinstance(rings, list) else ["canary", "rest"]
+    groups = rings if rings and isinstance(rings, list) else ["canary", "rest"]
     return (
         f"nothing has begun here: {', '.join(set_names)} {'is' if len(set_names) == 1 else 'are'} set, and"
         " this call does not deploy in rings, so all hosts would get the release at once. Only the playbook"
-        " kyma.lifecycle.deploy_kyma deploys in rings, and only with rings (kyma_rings) given by -e, because"
-        " Ansible chooses the plays before it reads other variables. Name the groups in their order:"
+        " kyma.lifecycle.deploy_kyma deploys in rings: without kyma_serial, and if rings (kyma_rings) names"
+        " groups of the inventory in their order, in the inventory or in the call:"
         f"\n  {extra_variable(RINGS, groups)}"
         "\nTo deploy without rings instead, say so:"
         f"\n  -e {RINGS}={NO_RINGS}"

@@ -13,11 +13,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from ...module_utils._runs.cluster_state import PLANNED, RUNNING, UNCHANGED, WAITING
-from ...module_utils._runs.outcomes import FAILED, NOT_STARTED
-from ...module_utils._timestamp import timestamp
+from ...module_utils._runs.cluster_state import PLANNED, WAITING
+from ...module_utils._runs.outcomes import NOT_STARTED
 from .approvals import approving_ring, missing_approval
-from .cluster_standing import BROKEN, CLOSED, UNABLE, Assessment, Standing, assess
+from .cluster_standing import BROKEN, CLOSED, UNABLE, assess
 from .facts import release_of
 from .model import (
     DONE,
@@ -33,20 +32,13 @@ from .model import (
     Rollout,
     RolloutCluster,
     RolloutRing,
+    Standing,
 )
 from .ring_gate import Obstacle, RingClusters, check_obstacles, obstacles_from, own_obstacles
 
 OUTSIDE = "it is outside of --limit"
 NOT_PLANNED = f"{OUTSIDE}, and was not planned"
 NO_HOSTS = "the group has no hosts in the inventory, so the ring is skipped"
-STATES = {
-    Standing.RUNNING: RUNNING,
-    Standing.FAILED: FAILED,
-    Standing.PENDING: WAITING,
-    Standing.UNPLANNED: NOT_STARTED,
-    **dict.fromkeys((Standing.DONE, Standing.SOAKING, Standing.UNCERTAIN, Standing.UNHEALTHY), UNCHANGED),
-}
-"""States of clusters by their standing. Those that are out or refused have the state of their plan."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +57,8 @@ class _Gate:
     ring: RingClusters
     earlier: tuple[Obstacle, ...]
     own: tuple[Obstacle, ...]
-    startable: tuple[Assessment, ...]
-    deploy: tuple[Assessment, ...]
+    startable: tuple[RolloutCluster, ...]
+    deploy: tuple[RolloutCluster, ...]
     needs_approval: bool = False
 
     @property
@@ -202,7 +194,7 @@ def _gate(
     )
 
 
-def _turn(cluster: Assessment) -> tuple[bool, bool]:
+def _turn(cluster: RolloutCluster) -> tuple[bool, bool]:
     return cluster.standing is not Standing.FAILED, not cluster.has_begun
 
 
@@ -237,26 +229,17 @@ def _state_of(gate: _Gate) -> tuple[str, list[str]]:
     return OPEN, lacking
 
 
-def _row(cluster: Assessment, gate: _Gate, reasons: Sequence[str]) -> RolloutCluster:
-    facts = cluster.facts
-    state, reason = STATES.get(cluster.standing, facts.state), cluster.reason
+def _row(cluster: RolloutCluster, gate: _Gate, reasons: Sequence[str]) -> RolloutCluster:
     if cluster in gate.deploy:
-        state = PLANNED if state == WAITING else state
-    elif cluster.standing is Standing.PENDING:
+        return replace(cluster, state=PLANNED if cluster.state == WAITING else cluster.state)
+    if cluster.standing is Standing.PENDING:
         # Either its gate is closed, or the limit leaves it out.
-        reason = next(iter(reasons if gate.obstacles or gate.ring.is_stopped else ()), OUTSIDE)
-    return RolloutCluster(
-        cluster.name,
-        facts.previous,
-        facts.version,
-        state,
-        facts.health,
-        timestamp(cluster.done_since) if cluster.done_since else "",
-        reason,
-    )
+        closed = reasons if gate.obstacles or gate.ring.is_stopped else ()
+        return replace(cluster, reason=next(iter(closed), OUTSIDE))
+    return cluster
 
 
-def _next_at(rings: Sequence[RolloutRing], clusters: Sequence[Assessment]) -> datetime | None:
+def _next_at(rings: Sequence[RolloutRing], clusters: Sequence[RolloutCluster]) -> datetime | None:
     """When the next gate opens; without one, when all soaks are over."""
     opening = [ring.opens_at for ring in rings if ring.opens_at]
     return (

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from enum import Enum
 
+from ...module_utils._result_codec import EMPTY_IF_NONE, INTERNAL, one_of, returned_as
 from ...module_utils._runs.outcomes import NOT_STARTED
-from ...module_utils._timestamp import timestamp
 
 DONE, OPEN, WAITING, STOPPED, EMPTY = "done", "open", "waiting", "stopped", "empty"
 HEALTHY, UNHEALTHY, UNKNOWN_HEALTH = "healthy", "unhealthy", "unknown"
@@ -124,7 +124,7 @@ class ClusterFacts:
     healthy_since: datetime | None = None
     unhealthy: tuple[str, ...] | None = None
     run: RunFacts = RunFacts()
-    gated_run: GatedRun = GatedRun()
+    gated_run: GatedRun = field(default=GatedRun(), metadata=returned_as("begun"))
     has_begun: bool = False
     approvals: tuple[ApprovalFacts, ...] = ()
     approvals_problem: str = ""
@@ -137,6 +137,29 @@ class ClusterFacts:
         return UNHEALTHY if self.unhealthy else HEALTHY
 
 
+NO_FACTS = ClusterFacts("", NOT_STARTED)
+
+
+class Standing(Enum):
+    """What a cluster means for its ring."""
+
+    DONE = "done"
+    SOAKING = "soaking"
+    UNCERTAIN = "uncertain"
+    """It has the release, but its health or its times are unknown."""
+    UNHEALTHY = "unhealthy"
+    """It has the release, and is not healthy."""
+    RUNNING = "running"
+    FAILED = "failed"
+    """A run of the release has failed on it."""
+    REFUSED = "refused"
+    """There is no plan for it."""
+    OUT = "out"
+    PENDING = "pending"
+    UNPLANNED = "unplanned"
+    """It is outside of ``--limit``, and nothing is known of it."""
+
+
 @dataclass(frozen=True)
 class CheckVerdict:
     """What the user's check says of a ring: ``go``, ``wait`` or ``failed``, and its first line."""
@@ -147,24 +170,35 @@ class CheckVerdict:
 
 @dataclass(frozen=True)
 class RolloutCluster:
-    """One cluster of a rollout.
+    """One cluster of a rollout: what it means for its ring, and what is shown of that.
 
     Attributes:
-        name: of its host.
-        previous, version: the release that it has, and the release to deploy; empty if unknown.
-        state: one of :data:`~.cluster_state.STATES`. ``unchanged``: it has the release.
-        health: ``healthy``, ``unhealthy`` or ``unknown``.
-        done_since: from when its soak counts, by its own clock (RFC 3339); empty if it is not done.
-        reason: why it is not done, or what it waits for; empty for nothing.
+        name: The host.
+        previous: The release that the cluster has. Empty if unknown.
+        version: The release to deploy. Empty if unknown.
+        state: The state of the cluster, as in the result of the role. ``unchanged`` has the release.
+        health: Whether the objects of the release are healthy.
+        done_since: From when its soak counts, by its own clock. Empty if it does not have the release.
+        reason: Why it is not done, or what it waits for. Otherwise empty.
+        facts: from which this follows.
+        standing: what it means for its ring.
+        has_begun: whether it has the release, or a run of it is recorded, in its ring or by hand.
+        is_deployable: whether a run may begin, as far as this cluster is concerned.
+        soaked_at: when its soak is over, by the controller's clock; None if it is over, or does not count.
     """
 
     name: str
     previous: str = ""
     version: str = ""
     state: str = NOT_STARTED
-    health: str = UNKNOWN_HEALTH
+    health: str = field(default=UNKNOWN_HEALTH, metadata=one_of((HEALTHY, UNHEALTHY, UNKNOWN_HEALTH)))
     done_since: str = ""
     reason: str = ""
+    facts: ClusterFacts = field(default=NO_FACTS, compare=False, metadata=INTERNAL)
+    standing: Standing = field(default=Standing.UNPLANNED, compare=False, metadata=INTERNAL)
+    has_begun: bool = field(default=False, compare=False, metadata=INTERNAL)
+    is_deployable: bool = field(default=False, compare=False, metadata=INTERNAL)
+    soaked_at: datetime | None = field(default=None, compare=False, metadata=INTERNAL)
 
 
 @dataclass(frozen=True)
@@ -172,21 +206,20 @@ class RolloutRing:
     """One ring of a rollout.
 
     Attributes:
-        name: of the group.
-        state: ``done``; ``open``: its clusters may be deployed, or are being deployed or soaking;
-            ``waiting``: its gate is closed; ``stopped``: a person has to act; ``empty``: the group has no
-            hosts.
-        reasons: why it is not done.
-        opens_at: when its gate opens, if only time is lacking.
-        soak: seconds.
-        needs_approval: whether only an approval is lacking, or an approval and a time or the check.
-        clusters: in the order of the inventory.
+        name: The group of the inventory.
+        state: An open ring may be deployed, or is being deployed or soaking. The gate of one that waits is
+            closed. In one that has stopped, a person has to act. An empty one has no hosts.
+        reasons: Why it is not done.
+        opens_at: When it may start, if only time is lacking. Otherwise empty.
+        soak: Seconds.
+        needs_approval: Whether only an approval is lacking, or an approval and a time or the check.
+        clusters: Its clusters, in the order of the inventory.
     """
 
     name: str
-    state: str
+    state: str = field(metadata=one_of((DONE, OPEN, WAITING, STOPPED, EMPTY)))
     reasons: tuple[str, ...] = ()
-    opens_at: datetime | None = None
+    opens_at: datetime | None = field(default=None, metadata=EMPTY_IF_NONE)
     soak: float = 0.0
     needs_approval: bool = False
     clusters: tuple[RolloutCluster, ...] = ()
@@ -197,36 +230,17 @@ class Rollout:
     """What is decided about all rings.
 
     Attributes:
-        version, release_digest: of the release; empty if unknown.
-        rings: in their order.
-        deploy: the hosts to deploy to now, in this order.
-        next_at: when a decision may differ only because of the time; None if time changes nothing.
-        failed: whether a person has to act: exit code 2.
+        version: The release to deploy.
+        release_digest: The digest of the release. Empty if no plan knows it.
+        rings: The rings, in their order.
+        deploy: The hosts to deploy to now, in this order.
+        next_at: When the next call may do more, if only time is lacking. Otherwise empty.
+        failed: Whether a person has to act, so that the playbook ends with exit code 2.
     """
 
     version: str = ""
     release_digest: str = ""
     rings: tuple[RolloutRing, ...] = ()
     deploy: tuple[str, ...] = ()
-    next_at: datetime | None = None
+    next_at: datetime | None = field(default=None, metadata=EMPTY_IF_NONE)
     failed: bool = False
-
-    def as_result(self) -> dict[str, Any]:
-        """The rollout as the module ``rollout`` returns it."""
-        return {
-            "version": self.version,
-            "release_digest": self.release_digest,
-            "failed": self.failed,
-            "next_at": timestamp(self.next_at) if self.next_at else "",
-            "deploy": list(self.deploy),
-            "rings": [_ring_result(ring) for ring in self.rings],
-        }
-
-
-def _ring_result(ring: RolloutRing) -> dict[str, Any]:
-    return {
-        **asdict(ring),
-        "reasons": list(ring.reasons),
-        "opens_at": timestamp(ring.opens_at) if ring.opens_at else "",
-        "clusters": [asdict(cluster) for cluster in ring.clusters],
-    }

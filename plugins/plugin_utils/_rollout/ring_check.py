@@ -12,13 +12,14 @@ import json
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ...module_utils._errors import LifecycleError
 from ...module_utils._redaction import without_login, without_logins_in, without_secrets
 from ...module_utils._release.limits import Limits
+from ...module_utils._result_codec import to_result
 from ...module_utils._text import one_line
 from .._release.programs import ProgramFailed, ProgramMissing, complete_program
 from .model import FAILED_CHECK, GO, WAIT, CheckVerdict, Rollout
@@ -78,7 +79,7 @@ def check_question(rollout: Rollout, ring: str) -> dict[str, Any]:
         "release_digest": rollout.release_digest,
         "version": rollout.version,
         "clusters": [
-            {"ring": one.name, **asdict(cluster)}
+            {"ring": one.name, **to_result(cluster)}
             for one in rollout.rings[: number + 1]
             for cluster in one.clusters
         ],

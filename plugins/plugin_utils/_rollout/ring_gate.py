@@ -12,8 +12,8 @@ from datetime import datetime
 from ...module_utils._errors import MOST_REASONS
 from ...module_utils._text import counted_names
 from ...module_utils._timestamp import timestamp
-from .cluster_standing import BROKEN, CLOSED, UNABLE, Assessment, Standing, next_second
-from .model import FAILED_CHECK, GO, CheckVerdict, RingOptions
+from .cluster_standing import BROKEN, CLOSED, UNABLE, next_second
+from .model import FAILED_CHECK, GO, CheckVerdict, RingOptions, RolloutCluster, Standing
 
 UNFINISHED = {
     Standing.PENDING: "not deployed yet",
@@ -37,7 +37,7 @@ class RingClusters:
     """A ring, and what its clusters mean for it."""
 
     options: RingOptions
-    clusters: tuple[Assessment, ...]
+    clusters: tuple[RolloutCluster, ...]
 
     @property
     def name(self) -> str:
@@ -49,11 +49,11 @@ class RingClusters:
         """Whether more clusters failed than may fail."""
         return len(self.standing(BROKEN)) > self.options.max_failures
 
-    def standing(self, standings: Collection[Standing]) -> list[Assessment]:
+    def standing(self, standings: Collection[Standing]) -> list[RolloutCluster]:
         """Its clusters with one of these standings."""
         return [one for one in self.clusters if one.standing in standings]
 
-    def failure_text(self, failed: Sequence[Assessment]) -> str:
+    def failure_text(self, failed: Sequence[RolloutCluster]) -> str:
         """Which clusters failed, and how many may fail."""
         return (
             f"{_clusters(failed)} failed, refused or unhealthy, and ring_max_failures"
@@ -108,7 +108,7 @@ def _shortage_of_begun(earlier: RingClusters) -> Iterator[Obstacle]:
 
 
 def own_obstacles(
-    options: RingOptions, startable: Sequence[Assessment], now: datetime, missing_approval: str
+    options: RingOptions, startable: Sequence[RolloutCluster], now: datetime, missing_approval: str
 ) -> Iterator[Obstacle]:
     """What the ring's own options put in its way, without its check.
 
@@ -142,10 +142,10 @@ def _verdict_text(verdict: CheckVerdict | None) -> str:
     return f"{says}: {verdict.line}" if verdict.line else says
 
 
-def _soak_of(soaking: Sequence[Assessment]) -> Obstacle:
+def _soak_of(soaking: Sequence[RolloutCluster]) -> Obstacle:
     end = max(one.soaked_at for one in soaking if one.soaked_at)
     return Obstacle(f"soaks until {timestamp(end)}: {_clusters(soaking)}", end)
 
 
-def _clusters(clusters: Sequence[Assessment]) -> str:
+def _clusters(clusters: Sequence[RolloutCluster]) -> str:
     return counted_names([one.name for one in clusters], "cluster", MOST_REASONS)

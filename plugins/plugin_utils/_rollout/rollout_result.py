@@ -1,33 +1,15 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads the result of the module ``rollout`` again, and adds how runs have ended since then: pure."""
+"""A rollout with how runs have ended since it was decided: pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 from ...module_utils._runs.cluster_state import PLANNED, REASONED_STATES, UNCHANGED, WAITING, ClusterState
-from ...module_utils._timestamp import parse_time
-from .model import UNKNOWN_HEALTH, Rollout, RolloutCluster, RolloutRing
-
-
-def read_rollout(result: Mapping[str, Any]) -> Rollout:
-    """The rollout.
-
-    Args:
-        result: from :meth:`~.model.Rollout.as_result`.
-    """
-    return Rollout(
-        result["version"],
-        result["release_digest"],
-        tuple(_ring(one) for one in result["rings"]),
-        tuple(result["deploy"]),
-        parse_time(result["next_at"]),
-        result["failed"],
-    )
+from .model import UNKNOWN_HEALTH, Rollout, RolloutCluster
 
 
 def with_ends(rollout: Rollout, ends: Iterable[ClusterState]) -> Rollout:
@@ -53,15 +35,3 @@ def _with_end(cluster: RolloutCluster, end: ClusterState | None) -> RolloutClust
         return replace(cluster, previous=previous, state=end.state)
     # What the plan has seen may no longer hold.
     return replace(cluster, previous=previous, state=end.state, health=UNKNOWN_HEALTH, reason=end.reason)
-
-
-def _ring(result: Mapping[str, Any]) -> RolloutRing:
-    return RolloutRing(
-        result["name"],
-        result["state"],
-        tuple(result["reasons"]),
-        parse_time(result["opens_at"]),
-        result["soak"],
-        result["needs_approval"],
-        tuple(RolloutCluster(**one) for one in result["clusters"]),
-    )

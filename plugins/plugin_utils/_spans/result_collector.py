@@ -11,8 +11,9 @@ from datetime import datetime
 from typing import Any
 
 from ...module_utils._migrations.results import BLOCKED
-from ...module_utils._runs.durations import ERRAND, MIGRATION, with_items
-from ...module_utils._runs.outcomes import FAILED, SUCCEEDED
+from ...module_utils._result_codec import from_result
+from ...module_utils._runs.durations import with_items
+from ...module_utils._runs.outcomes import ERRAND, FAILED, MIGRATION, SUCCEEDED
 from ...module_utils._text import one_line
 from .span_tree import RunEnd, Span, TimedRow, cluster_spans
 
@@ -52,22 +53,10 @@ class ResultCollector:
             reasons |= _reasons(one)
         current = self._current.get(cluster, _CurrentRun())
         for row in rows:
-            kind, name = str(row["kind"]), str(row["name"])
             start, end = row_times(row, ended)
-            self._rows.append(
-                TimedRow(
-                    cluster,
-                    kind,
-                    name,
-                    str(row.get("state") or ""),
-                    start,
-                    end,
-                    component=str(row.get("component") or ""),
-                    run=current.run,
-                    version=current.version,
-                    reason=reasons.get((kind, name), ""),
-                )
-            )
+            timed = replace(from_result(TimedRow, row), cluster=cluster, start=start, end=end)
+            reason = reasons.get((timed.kind, timed.name), "")
+            self._rows.append(replace(timed, run=current.run, version=current.version, reason=reason))
 
     def spans(self) -> list[Span]:
         """A tree of spans for each cluster and run."""

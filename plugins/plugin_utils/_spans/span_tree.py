@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...module_utils._migrations.results import BLOCKED, SKIPPED, TIMEOUT
-from ...module_utils._runs.durations import MIGRATION, PHASE
-from ...module_utils._runs.outcomes import CANCELLED, FAILED, NOT_STARTED
+from ...module_utils._runs.outcomes import CANCELLED, FAILED, MIGRATION, NOT_STARTED, PHASE, Duration
 
 CLUSTER = "cluster"
 OWNERS = ("component", "module")
@@ -20,26 +19,20 @@ STATES_WITHOUT_SPAN = (NOT_STARTED, SKIPPED)
 
 
 @dataclass(frozen=True)
-class TimedRow:
+class TimedRow(Duration):
     """A row of durations with its place in time.
 
     Attributes:
         cluster: the Ansible host.
-        kind, name, state: see the durations of results.
         start, end: nanoseconds since the epoch.
-        component: of a migration: its component; else empty.
         run: name of the run, or empty outside of one.
         version: of the release, or empty if unknown.
         reason: why it failed, or empty.
     """
 
-    cluster: str
-    kind: str
-    name: str
-    state: str
-    start: int
-    end: int
-    component: str = ""
+    cluster: str = ""
+    start: int = 0
+    end: int = 0
     run: str = ""
     version: str = ""
     reason: str = ""
@@ -109,12 +102,12 @@ def _cluster_span(rows: Sequence[TimedRow], end: RunEnd | None) -> Span:
     first = rows[0]
     state = end.state if end else FAILED if any(row.has_failed for row in rows) else ""
     whole = TimedRow(
-        first.cluster,
         CLUSTER,
         first.cluster,
         state,
-        min(row.start for row in rows),
-        max(row.end for row in rows),
+        cluster=first.cluster,
+        start=min(row.start for row in rows),
+        end=max(row.end for row in rows),
         run=first.run,
         version=next((row.version for row in rows if row.version), ""),
         reason=end.reason if end else "",

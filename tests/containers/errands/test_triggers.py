@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
-    API_VERSION,
     KIND,
     RUN_REQUEST,
     ErrandPhase,

@@ -34,7 +34,7 @@ RULEBOOK = """
 def errand(name: str) -> dict[str, object]:
     container = {"name": "main", "image": "busybox", "command": ["true"]}
     return {
-        "apiVersion": "lifecycle.kyma-project.io/v1alpha1",
+        "apiVersion": "lifecycle.kyma-project.io/v1",
         "kind": "Errand",
         "metadata": {"name": name, "namespace": "shop"},
         "spec": {

@@ -30,7 +30,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import validate
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.materials import ControllerMaterials
 
-ERRAND = ("lifecycle.kyma-project.io/v1alpha1", "Errand")
+ERRAND = ("lifecycle.kyma-project.io/v1", "Errand")
 
 
 class _Recorder(ClusterWrapper):

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import informer
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_engine import (
     LEASE,
@@ -29,7 +29,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_eng
     ErrandEngine,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
-    API_VERSION,
     KIND,
     ErrandPhase,
     errand_from,

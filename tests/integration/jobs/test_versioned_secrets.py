@@ -14,7 +14,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import GROUP, Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    API_VERSION,
+    GROUP,
+    Cluster,
+    Object,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError, Invalid
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
@@ -23,7 +28,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_def
     ERRAND_KINDS,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
-    API_VERSION,
     KIND,
     Errand,
     errand_from,

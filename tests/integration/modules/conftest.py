@@ -30,7 +30,7 @@ from tests.support.own_cluster import OwnCluster, new_cluster
 from tests.support.own_module import OwnModule, definition
 
 CRD = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
-MODULE = ("lifecycle.kyma-project.io/v1alpha1", "Module")
+MODULE = ("lifecycle.kyma-project.io/v1", "KymaModule")
 
 
 @pytest.fixture(scope="session")

@@ -48,7 +48,7 @@ def test_a_configuration_that_the_user_has_deleted_is_not_created_again(
     default = shop.widget("default")
     install(driver, shop, data=default)
     uid = (api.get(*named(default)) or {})["metadata"]["uid"]
-    assert module_record(api, shop)["spec"]["configuration"]["uid"] == uid
+    assert module_record(api, shop)["status"]["configuration"]["uid"] == uid
     driver.manage(shop.name).unchanged()
 
     api.delete(*named(default))
@@ -168,7 +168,7 @@ def test_a_deletion_upgrades_the_operator_and_a_cancelled_one_makes_a_new_config
     assert "deletionTimestamp" not in live["metadata"]
     record = module_record(api, shop)
     assert "deletionSince" not in record["spec"]
-    assert record["spec"]["configuration"]["uid"] == live["metadata"]["uid"]
+    assert record["status"]["configuration"]["uid"] == live["metadata"]["uid"]
     assert modules_denied(api) == frozenset()
     eventually(lambda: _is_creatable(api, shop.widget("new")))
     assert api.get(*named(mine)) is not None

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._result_codec import to_result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.approvals import read_approvals
 from ansible_collections.kyma.lifecycle.plugins.modules import approval
 
@@ -26,7 +27,7 @@ from tests.support.small_release import NAMESPACE, SmallRelease, config_map
 pytestmark = pytest.mark.control_plane
 
 APPROVE, UNTIL, WITHDRAW = yaml.safe_load(approval.EXAMPLES)
-APPROVALS = "approvals.lifecycle.kyma-project.io"
+APPROVALS = "kymaapprovals.lifecycle.kyma-project.io"
 WRITES = ("create", "update", "patch", "delete", "deletecollection")
 
 
@@ -81,8 +82,8 @@ def test_the_examples_work_by_the_account_of_an_approver(approver: Playbook, own
     assert first["clusters"] == ["localhost"]
     assert third == fourth
     [approved] = read_approvals(own_cluster.api)
-    assert approved.as_result() == third
-    record = own_cluster.api.get("lifecycle.kyma-project.io/v1alpha1", "Approval", approved.name)
+    assert to_result(approved) == third
+    record = own_cluster.api.get("lifecycle.kyma-project.io/v1", "KymaApproval", approved.name)
     assert record
     assert record["metadata"]["creationTimestamp"] == third["at"]
     assert third["user"] in kubectl(own_cluster.kubeconfig, "get", "kyap")
@@ -99,8 +100,8 @@ def test_check_mode_shows_an_approval_and_writes_nothing(approver: Playbook) -> 
 def test_an_approver_writes_nothing_else(approver: Playbook, own_cluster: OwnCluster) -> None:
     hold = {"kyma.lifecycle.hold": {"reason": "lunch"}}
     assert "forbidden" in play(approver, hold).failed().text
-    kinds = ("installations", "runs", "inventories", "modules", "journalentries")
-    others = [f"{kind}.lifecycle.kyma-project.io" for kind in kinds]
+    kinds = ("installations", "runs", "inventories", "modules", "journalentries", "holds")
+    others = [f"kyma{kind}.lifecycle.kyma-project.io" for kind in kinds]
     others += ["configmaps", "secrets", "leases.coordination.k8s.io", "namespaces"]
     others += ["customresourcedefinitions.apiextensions.k8s.io", "clusterroles.rbac.authorization.k8s.io"]
     for resource in others:
@@ -123,7 +124,7 @@ def test_a_deployer_reads_approvals_and_is_refused_to_write_them(
     assert read_approvals(own_cluster.api) == before
     assert not any(may(own_cluster, "pipeline", verb, APPROVALS) for verb in WRITES)
     assert kubectl(deployer.folder / "kubeconfig", "get", "kyap", "-o", "name").split() == [
-        f"approval.lifecycle.kyma-project.io/{before[0].name}"
+        f"kymaapproval.lifecycle.kyma-project.io/{before[0].name}"
     ]
 
 

@@ -98,7 +98,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory, small: SmallRelease) -> Iter
 
 
 def started_by(cluster: OwnCluster) -> list[str]:
-    return [run["spec"]["startedBy"] for run in read_runs(cluster.api)]
+    return [run["status"]["begin"]["startedBy"] for run in read_runs(cluster.api)]
 
 
 def test_sliced_jobs_begin_by_a_gate_that_was_decided_for_all_and_not_by_an_old_one(fleet: Fleet) -> None:
@@ -117,7 +117,7 @@ def test_sliced_jobs_begin_by_a_gate_that_was_decided_for_all_and_not_by_an_old_
     assert [started_by(fleet.clusters[name]) for name in SLICES] == [[node] for node in nodes]
     rollout = {"ring": "rest", "releaseDigest": gate["kyma_gate"]["release_digest"]}
     for name in SLICES:
-        assert [run["spec"]["rollout"] for run in read_runs(fleet.clusters[name].api)] == [rollout]
+        assert [run["status"]["begin"]["rollout"] for run in read_runs(fleet.clusters[name].api)] == [rollout]
     # The gate was for what is deployed now.
     fleet.release.write("one", config_map("one", v="2"))
     with ExitStack() as stack:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
 
 from tests.support.many_clusters import new_clusters
@@ -38,7 +38,7 @@ def write_release(small: SmallRelease, version: str) -> None:
 
 def rollouts(cluster: OwnCluster) -> list[Any]:
     """What the records of its runs name as their rollout, the newest first."""
-    return [run["spec"].get("rollout") for run in read_runs(cluster.api)]
+    return [run["status"]["begin"].get("rollout") for run in read_runs(cluster.api)]
 
 
 def drift(cluster: OwnCluster) -> None:
@@ -55,7 +55,7 @@ def test_a_ring_has_begun_only_by_its_gate_and_stays_begun(fleet: RingFleet, sma
     by_hand = fleet.call(small.folder, "--limit", "fixed").ended(0)
     assert by_hand.written == {"fixed"}
 
-    fleet.options = {"rings": list(RINGS)}
+    fleet.variables = {"kyma_rings": list(RINGS)}
     assert fleet.call(small.folder).ended(0).written == {"one"}
     fleet.rings["canary"].append(ADDED)
     # The hotfix has not begun the ring, so it waits for the canary that was added.
@@ -73,7 +73,7 @@ def test_a_ring_has_begun_only_by_its_gate_and_stays_begun(fleet: RingFleet, sma
     drift(other)
     assert fleet.call(small.folder, "--limit", "other", rings="none").ended(0).written == {"other"}
     for run in read_runs(other.api)[1:]:
-        other.api.delete(API_VERSION, "Run", run["metadata"]["name"])
+        other.api.delete(API_VERSION, "KymaRun", run["metadata"]["name"])
     assert rollouts(other) == [None]
     for name in (ADDED, "other"):
         drift(fleet.clusters[name])

@@ -26,7 +26,7 @@ from .remote_host import inventory_elsewhere
 
 pytestmark = pytest.mark.control_plane
 
-API = "lifecycle.kyma-project.io/v1alpha1"
+API = "lifecycle.kyma-project.io/v1"
 GRACE = 6
 READY_AFTER = {"one": "1s", "two": "16s", "three": "", "four": ""}
 """Two are worked on at once. The first is ready within the grace, the second is not."""
@@ -90,9 +90,9 @@ class Scenario:
         """The newest run's, once it has ended."""
         end = time.monotonic() + GRACE + 30
         while True:
-            installation = self.cluster.api.get(API, "Installation", "kyma")
+            installation = self.cluster.api.get(API, "KymaInstallation", "kyma")
             assert installation
-            run = self.cluster.api.get(API, "Run", installation["status"]["lastRun"])
+            run = self.cluster.api.get(API, "KymaRun", installation["status"]["lastRun"])
             assert run
             if run["status"]["state"] != "running" or time.monotonic() > end:
                 return dict(run)
@@ -163,7 +163,7 @@ def assert_goes_on(scenario: Scenario, outcome: Outcome) -> None:
     assert set(outcome.components) >= {"two", "three", "four"}
     record = scenario.record()
     assert record["status"]["state"] == "succeeded"
-    installation = scenario.cluster.api.get(API, "Installation", "kyma")
+    installation = scenario.cluster.api.get(API, "KymaInstallation", "kyma")
     assert installation
     assert installation["status"]["version"] == "1.0"
 

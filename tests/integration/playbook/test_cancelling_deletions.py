@@ -23,7 +23,7 @@ from tests.support.small_release import NAMESPACE, SmallRelease, config_map
 
 pytestmark = pytest.mark.control_plane
 
-API = "lifecycle.kyma-project.io/v1alpha1"
+API = "lifecycle.kyma-project.io/v1"
 GRACE = 2
 GUARD = "example.com/guard"
 
@@ -43,9 +43,9 @@ def run_of(cluster: OwnCluster) -> dict[str, Any]:
     """The newest run, once it has ended."""
     end = time.monotonic() + 30
     while True:
-        installation = cluster.api.get(API, "Installation", "kyma")
+        installation = cluster.api.get(API, "KymaInstallation", "kyma")
         assert installation
-        run = cluster.api.get(API, "Run", installation["status"]["lastRun"])
+        run = cluster.api.get(API, "KymaRun", installation["status"]["lastRun"])
         assert run
         if run["status"]["state"] != "running" or time.monotonic() > end:
             return dict(run)
@@ -68,7 +68,7 @@ def assert_stopped(cluster: OwnCluster, outcome: Outcome, by: str) -> None:
     assert outcome.status != 0
     assert "Traceback" not in outcome.text
     run = run_of(cluster)
-    assert run["spec"]["action"] == "delete"
+    assert run["status"]["begin"]["action"] == "delete"
     assert run["status"]["state"] == "cancelled"
     assert by in run["status"]["cancelled"]
     states = {name: one["state"] for name, one in run["status"]["components"].items()}

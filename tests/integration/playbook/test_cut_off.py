@@ -24,7 +24,7 @@ from tests.support.small_release import SmallRelease, config_map
 
 pytestmark = pytest.mark.control_plane
 
-API = "lifecycle.kyma-project.io/v1alpha1"
+API = "lifecycle.kyma-project.io/v1"
 CUT_OFF = "ansible-playbook has ended in the middle of the run"
 SLOW_ROLE = """
 - name: Think before
@@ -119,7 +119,7 @@ class Scenario:
         return self._runs()[0]
 
     def _runs(self) -> list[dict[str, Any]]:
-        listed = [dict(run) for run in self.cluster.api.list(API, "Run").items]
+        listed = [dict(run) for run in self.cluster.api.list(API, "KymaRun").items]
         return sorted(listed, key=lambda run: str(run["metadata"]["name"]), reverse=True)
 
     def is_at_work(self) -> bool:
@@ -198,7 +198,7 @@ def test_before_the_first_component_and_after_the_last(scenario: Scenario, numbe
     assert_cut_off(scenario, after, number, first="succeeded")
     scenario.deploy().succeeded()
     assert scenario.runs()[0]["status"]["state"] == "succeeded"
-    installation = scenario.cluster.api.get(API, "Installation", "kyma")
+    installation = scenario.cluster.api.get(API, "KymaInstallation", "kyma")
     assert installation
     assert installation["status"]["version"] == "1.0"
 

@@ -134,9 +134,9 @@ def test_an_operator_stays_with_all_that_it_needs_while_resources_of_others_live
 
 def test_a_deletion_is_recorded_with_its_durations(blocked: Outcome, own_cluster: OwnCluster) -> None:
     result = blocked.results[0]
-    record = own_cluster.api.get("lifecycle.kyma-project.io/v1alpha1", "Run", result["run"])
+    record = own_cluster.api.get("lifecycle.kyma-project.io/v1", "KymaRun", result["run"])
     assert record
-    assert record["spec"]["action"] == "delete"
+    assert record["status"]["begin"]["action"] == "delete"
     assert record["status"]["state"] == result["state"] == "failed"
     assert "Widget default/theirs" in record["status"]["message"]
     assert set(record["status"]["phases"]) == {"begin", "components", "prerequisites", "foundation"}

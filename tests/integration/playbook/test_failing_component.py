@@ -39,7 +39,7 @@ def failed(playbook: Playbook, small: SmallRelease) -> Outcome:
 def left_behind(failed: Outcome, own_cluster: OwnCluster) -> dict[str, Any]:
     """The cluster's record after that."""
     assert failed.status
-    return _record(own_cluster, "Installation", "kyma")
+    return _record(own_cluster, "KymaInstallation", "kyma")
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def _marks(cluster: OwnCluster) -> set[str]:
 
 
 def _record(cluster: OwnCluster, kind: str, name: str) -> dict[str, Any]:
-    record = cluster.api.get("lifecycle.kyma-project.io/v1alpha1", kind, name)
+    record = cluster.api.get("lifecycle.kyma-project.io/v1", kind, name)
     assert record
     return dict(record)
 
@@ -102,7 +102,7 @@ def test_the_version_does_not_move_and_the_record_says_why(
 ) -> None:
     assert left_behind["status"]["target"] == "1.0"
     assert "version" not in left_behind["status"]
-    run = _record(own_cluster, "Run", failed.run["run"])
+    run = _record(own_cluster, "KymaRun", failed.run["run"])
     assert run["status"]["state"] == "failed"
     assert "ImagePullBackOff" in run["status"]["message"]
 
@@ -116,7 +116,7 @@ def test_the_next_deployment_goes_on_from_there(mended: Outcome, own_cluster: Ow
     )
     done = {mark_of("BrokenPost", "broken", "post"), mark_of("GlobalPost", "global", "post")}
     assert done <= _marks(own_cluster)
-    installation = _record(own_cluster, "Installation", "kyma")
+    installation = _record(own_cluster, "KymaInstallation", "kyma")
     assert (installation["status"]["version"], installation["status"]["target"]) == ("1.0", "1.0")
 
 
@@ -168,4 +168,4 @@ def test_with_require_healthy_it_is_refused_and_after_a_run_it_fails(
     small.write("first", config_map("first", level="debug"))
     outcome = playbook.deploy(small.folder, require_healthy=True).failed()
     assert (outcome.run["state"], outcome.run["failures"]) == ("failed", [DOWN])
-    assert _record(own_cluster, "Run", outcome.run["run"])["status"]["state"] == "succeeded"
+    assert _record(own_cluster, "KymaRun", outcome.run["run"])["status"]["state"] == "succeeded"

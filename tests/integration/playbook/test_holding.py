@@ -10,16 +10,20 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import GROUP
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import Hold
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    read_installation,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold_records import (
+    read_hold,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 from ansible_collections.kyma.lifecycle.plugins.modules import hold
 
+from tests.support.accounts import HOME, ROLES, bind, playbook_of
 from tests.support.kubectl import kubectl
 from tests.support.own_cluster import OwnCluster
 from tests.support.pasted_commands import paste
 from tests.support.playbook_run import Outcome, Playbook
+from tests.support.single_rights import SingleRight, is_granted
 from tests.support.small_release import SmallRelease, config_map
 
 pytestmark = pytest.mark.control_plane
@@ -29,7 +33,7 @@ REASON = HOLD["kyma.lifecycle.hold"]["reason"]
 
 
 def hold_of(cluster: OwnCluster) -> Hold | None:
-    return read_installation(cluster.api).hold
+    return read_hold(cluster.api)
 
 
 def play(playbook: Playbook, *tasks: dict[str, Any], **keywords: Any) -> Outcome:
@@ -53,7 +57,7 @@ def test_the_examples_work(playbook: Playbook, own_cluster: OwnCluster) -> None:
     assert first["until"].endswith("T23:59:59Z")
     assert third == fourth
     assert hold_of(own_cluster) == Hold(**third)
-    assert third["reason"] in kubectl(own_cluster.kubeconfig, "get", "kyin")
+    assert third["reason"] in kubectl(own_cluster.kubeconfig, "get", "kyhold")
 
     outcome = play(playbook, ALLOW, ALLOW)
     assert [one["changed"] for one in outcome.results] == [True, False]
@@ -61,8 +65,9 @@ def test_the_examples_work(playbook: Playbook, own_cluster: OwnCluster) -> None:
 
 
 def test_no_field_stays_that_a_person_set_with_kubectl(playbook: Playbook, own_cluster: OwnCluster) -> None:
-    patch = json.dumps({"spec": {"hold": {"reason": "lunch", "until": "2999-01-01T00:00:00Z"}}})
-    kubectl(own_cluster.kubeconfig, "patch", "kyin", "kyma", "--type", "merge", "-p", patch)
+    patch = json.dumps({"spec": {"reason": "lunch", "until": "2999-01-01T00:00:00Z"}})
+    play(playbook, HOLD)
+    kubectl(own_cluster.kubeconfig, "patch", "kyhold", "kyma", "--type", "merge", "-p", patch)
     outcome = play(playbook, END, END)
     assert [one["changed"] for one in outcome.results] == [True, False]
     current = hold_of(own_cluster)
@@ -80,3 +85,34 @@ def test_a_first_deployment_waits_until_the_command_of_its_message_ends_the_hold
     assert "CHANGED" in paste(message, "ansible", playbook.environment, playbook.folder)
     playbook.deploy(small.folder).succeeded()
     assert hold_of(own_cluster) is None
+
+
+@pytest.fixture(scope="module")
+def holder(own_cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
+    """An account that has the shipped role of those who hold clusters, and nothing else."""
+    for definition in RECORD_KINDS.definitions:
+        own_cluster.api.apply(definition, force=True)
+    own_cluster.api.apply(yaml.safe_load((ROLES / "holder.yaml").read_text()))
+    bind(own_cluster, "kyma-lifecycle-holder", "holder")
+    return playbook_of(own_cluster, tmp_path_factory.mktemp("holder"), "holder")
+
+
+def test_the_shipped_role_of_holders_is_enough_to_hold_and_to_end_it(
+    holder: Playbook, own_cluster: OwnCluster
+) -> None:
+    outcome = play(holder, HOLD, END, ALLOW)
+    assert [one["changed"] for one in outcome.results] == [True, True, True]
+    assert hold_of(own_cluster) is None
+
+
+@pytest.mark.usefixtures("holder")
+def test_the_shipped_role_of_holders_reaches_no_other_record(own_cluster: OwnCluster) -> None:
+    def may(verb: str, resource: str) -> bool:
+        right = SingleRight(verb, GROUP, resource)
+        return is_granted(own_cluster.api, f"system:serviceaccount:{HOME}:holder", right)
+
+    verbs = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")
+    assert {verb for verb in verbs if may(verb, "kymaholds")} == {*verbs} - {"update", "deletecollection"}
+    others = [one["spec"]["names"]["plural"] for one in RECORD_KINDS.definitions if one is not HOLD]
+    others += [f"{plural}/status" for plural in others]
+    assert [(verb, other) for verb in verbs for other in others if may(verb, other)] == []

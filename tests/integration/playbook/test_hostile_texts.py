@@ -21,7 +21,7 @@ from tests.support.small_release import NAMESPACE, SmallRelease, config_map
 
 pytestmark = pytest.mark.control_plane
 
-API = "lifecycle.kyma-project.io/v1alpha1"
+API = "lifecycle.kyma-project.io/v1"
 ESCAPE = "\x1b[2J\x1b[31m"
 FORGED = "localhost : ok=1"
 MARK = "templated"
@@ -102,15 +102,13 @@ def test_hostile_text_of_a_migration_is_shown_unevaluated(
 def test_hostile_text_of_a_hold_is_shown_unevaluated(
     playbook: Playbook, release: Path, own_cluster: OwnCluster, text: str
 ) -> None:
-    def hold(value: object) -> None:
-        own_cluster.api.patch(API, "Installation", "kyma", None, {"spec": {"hold": value}})
-
-    hold({"by": text, "reason": text})
+    held = {"apiVersion": API, "kind": "KymaHold", "metadata": {"name": "kyma"}}
+    own_cluster.api.create({**held, "spec": {"by": text, "reason": text}})
     own_cluster.api.delete("v1", "ConfigMap", "evil", NAMESPACE)
     try:
         shown = playbook.deploy(release).failed().text
     finally:
-        hold(None)
+        own_cluster.api.delete(API, "KymaHold", "kyma")
     assert "lookup(" in shown
     assert_harmless(playbook, shown)
     playbook.deploy(release).succeeded()

@@ -81,8 +81,8 @@ if IS_FULL:  # They take minutes.
         assert allowed == ["Job", "StatefulSet kyma-system/eventing-nats"]
 
         deploy(release, hops="auto", replace_immutable=allowed).succeeded()
-        runs = cluster.api.list("lifecycle.kyma-project.io/v1alpha1", "Run").items
-        assert sorted(one["spec"]["version"] for one in runs) == ["2.10", "2.11", "2.12", "2.9"]
+        runs = cluster.api.list("lifecycle.kyma-project.io/v1", "KymaRun").items
+        assert sorted(one["status"]["begin"]["version"] for one in runs) == ["2.10", "2.11", "2.12", "2.9"]
         assert {one["status"]["state"] for one in runs} == {"succeeded"}
         assert_complete(cluster, release)
         again = deploy(release).succeeded()

@@ -109,7 +109,7 @@ class Upgrades:
 
     def record(self, kind: str, name: str) -> dict[str, Any]:
         """One of the collection's records."""
-        record = self._cluster.api.get("lifecycle.kyma-project.io/v1alpha1", kind, name)
+        record = self._cluster.api.get("lifecycle.kyma-project.io/v1", kind, name)
         assert record
         return record
 
@@ -232,9 +232,9 @@ def test_a_deployed_release_is_there_as_written_and_healthy_and_recorded(
         assert _unexplained(name, missing(manifest, deployed.after.objects[name])) == []
     assert deployed.after.unhealthy() == []
     assert deployed.outcome.run["state"] == "succeeded"
-    record = upgrades.record("Run", deployed.outcome.run["run"])
+    record = upgrades.record("KymaRun", deployed.outcome.run["run"])
     components = record["status"]["components"]
-    assert (record["spec"]["version"], record["status"]["state"]) == (version, "succeeded")
+    assert (record["status"]["begin"]["version"], record["status"]["state"]) == (version, "succeeded")
     assert {one["state"] for one in components.values()} == {"succeeded"}
     assert set(components) <= {"foundation", *(one.component for one in deployed.manifests)}
     if version == "2.9":
@@ -248,7 +248,7 @@ def test_nothing_to_do_is_one_task_that_reads_each_kind_once(
     assert again_2_9.recap["changed"] == 0
     assert len(again_2_9.results) == 1
     assert {request.verb for request in again_2_9.requests} <= {"get", "list"}
-    assert len(again_2_9.requests) <= len(deployed_2_9.after.kinds) + 10
+    assert len(again_2_9.requests) <= len(deployed_2_9.after.kinds) + 11
 
 
 def test_a_release_that_skips_one_is_refused(skipping_2_11: Outcome) -> None:
@@ -275,7 +275,7 @@ def test_each_hop_is_a_run_of_its_own(
     assert deployed_2_11.outcome.text.index("Kyma 2.10: succeeded") < deployed_2_11.outcome.text.index(
         "Kyma 2.11: succeeded"
     )
-    status = upgrades.record("Installation", "kyma")["status"]
+    status = upgrades.record("KymaInstallation", "kyma")["status"]
     assert (status["version"], status["target"]) == ("2.11", "2.11")
 
 

@@ -42,7 +42,7 @@ from tests.support.small_release import SmallRelease, config_map, marking
 
 pytestmark = pytest.mark.control_plane
 
-RECORDS = "lifecycle.kyma-project.io/v1alpha1"
+RECORDS = "lifecycle.kyma-project.io/v1"
 PAIRS = int(os.environ.get("KYMA_TEST_PAIRS", "1"))
 """How many pairs of deployers start at the same moment."""
 ACCOUNT = "deployer"
@@ -80,7 +80,7 @@ class Deployers:
 
     def runs(self) -> list[dict[str, Any]]:
         """All runs, the oldest first."""
-        runs = self.cluster.api.list(RECORDS, "Run").items
+        runs = self.cluster.api.list(RECORDS, "KymaRun").items
         return sorted(runs, key=lambda run: str(run["metadata"]["name"]))
 
     def lease(self) -> Lease:
@@ -225,7 +225,7 @@ def test_a_run_that_does_not_wait_fails_and_names_the_holder(deployers: Deployer
 
     deployers.deploy(0, watch=meanwhile).succeeded()
     run = deployers.runs()[-1]
-    assert f"{run['metadata']['name']} of {run['spec']['startedBy']} (process " in texts[0]
+    assert f"{run['metadata']['name']} of {run['status']['begin']['startedBy']} (process " in texts[0]
     assert "holds its lease, and renewed it while" in texts[0]
     assert forget_mark(deployers)
 

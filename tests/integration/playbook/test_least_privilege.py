@@ -35,16 +35,16 @@ DEPLOYER, READER = (yaml.safe_load((ROLES / f"{name}.yaml").read_text()) for nam
 RBAC = "rbac.authorization.k8s.io/v1"
 OURS, LEASES = "lifecycle.kyma-project.io", "coordination.k8s.io"
 # No deployment needs the rules for modules: the resource of Kyma's lifecycle manager, and the catalog.
-*RULES, STORING, _MANAGED, _CATALOG, DIAGNOSIS, REPORTING = DEPLOYER["rules"]
+*RULES, _MANAGED, _CATALOG, DIAGNOSIS, REPORTING = DEPLOYER["rules"]
 # Of a release with namespaces the same is granted on all of them, as the plan prints: nobody misses it here.
 FOR_DELETING = [rule for rule in RULES if rule["resources"] != ["namespaces"] and rule["verbs"] != ["create"]]
 FOR_DEPLOYING = [
     rule for rule in RULES if rule["resources"] != ["namespaces"] and rule["verbs"] != ["list", "watch"]
 ]
-RECORDS = ["installations", "inventories", "journalentries", "modules", "runs"]
+RECORDS = ["kymainstallations", "kymainventories", "kymajournalentries", "kymamodules", "kymaruns"]
 FEW = [
-    SingleRight("watch", OURS, "runs"),
-    SingleRight("delete", OURS, "runs"),
+    SingleRight("watch", OURS, "kymaruns"),
+    SingleRight("delete", OURS, "kymaruns"),
     SingleRight("patch", LEASES, "leases", "deployment"),
 ]
 """Single rights that a deployment needs."""
@@ -242,24 +242,6 @@ def test_a_run_without_the_right_to_create_events_succeeds_without_them(life: Li
     assert reported(life, result["run"]) == set()
 
 
-@pytest.mark.parametrize(("rule", "stored"), [(STORING, ["v1alpha1", "v1beta1"]), (None, ["v1beta1"])])
-def test_a_run_without_the_right_to_record_the_stored_api_version_succeeds(
-    life: Life, rule: Mapping[str, Any] | None, stored: list[str]
-) -> None:
-    kind = ("apiextensions.k8s.io/v1", "CustomResourceDefinition", f"runs.{OURS}", None)
-    both = {"status": {"storedVersions": ["v1alpha1", "v1beta1"]}}
-    life.cluster.api.patch(*kind, both, subresource="status")
-    older = {"status": {"definitions": "of an older version"}}
-    life.cluster.api.patch(f"{OURS}/v1alpha1", "Installation", "kyma", None, older)
-    life.image = f"{FINE}:{len(stored)}"
-    result = life.without(rule, "1.0").deploy()
-    life.image = FINE
-    assert result["state"] == "succeeded", result
-    crd = life.cluster.api.get(*kind)
-    assert crd
-    assert crd["status"]["storedVersions"] == stored
-
-
 def test_a_release_is_upgraded_with_the_shipped_role(life: Life) -> None:
     rules = life.granted(life.deploy("1.1"))
     # What the release dropped goes.
@@ -277,11 +259,11 @@ def test_migrations_are_undone(life: Life) -> None:
 def test_readers_see_the_records_but_not_the_journal(life: Life) -> None:
     bind(life.cluster, READER["metadata"]["name"], "reader")
     for verb, resource, answer in (
-        ("list", "runs", "yes"),
-        ("get", "installations", "yes"),
-        ("watch", "inventories", "yes"),
-        ("patch", "runs", "no"),
-        ("list", "journalentries", "no"),
+        ("list", "kymaruns", "yes"),
+        ("get", "kymainstallations", "yes"),
+        ("watch", "kymainventories", "yes"),
+        ("patch", "kymaruns", "no"),
+        ("list", "kymajournalentries", "no"),
     ):
         user = f"--as=system:serviceaccount:{HOME}:reader"
         script = f"auth can-i {verb} {resource}.{OURS} {user}".split()

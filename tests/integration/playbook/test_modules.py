@@ -28,7 +28,7 @@ HOLDING = """
   tasks:
     - kyma.lifecycle.hold: {state: "{{ state }}", reason: the auditors are here}
 """
-MODULE = ("lifecycle.kyma-project.io/v1alpha1", "Module")
+MODULE = ("lifecycle.kyma-project.io/v1", "KymaModule")
 
 
 class Modules:
@@ -222,7 +222,7 @@ def test_deleting_all_of_kyma_deletes_the_modules_first_each_behind_its_gate(
     playbook.delete(**modules.variables).succeeded()
     assert api.get(*shop.manager) is None
     assert api.get("v1", "ConfigMap", "mail", NAMESPACE) is None
-    assert _is_there(api, CRD, *shop.crds, *cart.crds, "modules.lifecycle.kyma-project.io") == [False] * 5
+    assert _is_there(api, CRD, *shop.crds, *cart.crds, "kymamodules.lifecycle.kyma-project.io") == [False] * 5
 
 
 def _is_there(api: LiveCluster, kind: tuple[str, str], *names: str) -> list[bool]:

@@ -55,11 +55,11 @@ def test_roles_that_grant_writes_of_records_are_refused(
     release: SmallRelease, playbook: Playbook, own_cluster: OwnCluster
 ) -> None:
     rbac = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole"}
-    rule = {"apiGroups": ["*"], "resources": ["approvals"], "verbs": ["create"]}
+    rule = {"apiGroups": ["*"], "resources": ["kymaapprovals"], "verbs": ["create"]}
     roles = [
         {**rbac, "metadata": {"name": "approves"}, "rules": [rule]},
         {**rbac, "metadata": {"name": "aggregates"}, "aggregationRule": {"clusterRoleSelectors": [{}]}},
-        {**rbac, "metadata": {"name": "records"}, "rules": [{**rule, "resources": ["runs/status"]}]},
+        {**rbac, "metadata": {"name": "records"}, "rules": [{**rule, "resources": ["kymaruns/status"]}]},
     ]
     release.write("dumped", *roles)
     message = playbook.deploy(release.folder).refused()

@@ -9,12 +9,12 @@ import copy
 import json
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Untypeable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    INSTALLATION_DEFINITION,
+    INSTALLATION,
     read_installation,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import create_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.release_digest import tree_digest
@@ -27,12 +27,13 @@ from tests.support.small_release import SmallRelease, config_map, marking
 pytestmark = pytest.mark.control_plane
 
 LACKING = {
-    "Installation": ("status", "releaseDigest"),
-    "Inventory": ("spec", "digest"),
-    "Run": ("spec", "migrations"),
-    "JournalEntry": ("spec", "irreversible"),
-    "Module": ("spec", "mandatory"),
-    "Approval": ("spec", "clusters"),
+    "KymaInstallation": ("status", "releaseDigest"),
+    "KymaInventory": ("spec", "digest"),
+    "KymaRun": ("status", "begin", "migrations"),
+    "KymaJournalEntry": ("spec", "irreversible"),
+    "KymaModule": ("spec", "mandatory"),
+    "KymaApproval": ("spec", "clusters"),
+    "KymaHold": ("spec", "until"),
 }
 """By kind, a field that its definition lacks."""
 MIGRATIONS = {"migrations": {"one/mark": {"verdict": "needed", "evidence": "it has not run"}}}
@@ -42,10 +43,12 @@ def outdate(cluster: OwnCluster) -> None:
     """Let the cluster have definitions of an older version of this collection."""
     for definition in RECORD_KINDS.definitions:
         kind = definition["spec"]["names"]["kind"]
-        part, field = LACKING[kind]
+        *parents, field = LACKING[kind]
         older = copy.deepcopy(definition)
         schema = older["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-        del schema["properties"][part]["properties"][field]
+        for parent in parents:
+            schema = schema["properties"][parent]
+        del schema["properties"][field]
         cluster.api.apply(older, force=True)
     # Until then the newer ones are still served.
     eventually(lambda: not knows_of_migrations(cluster))
@@ -53,9 +56,9 @@ def outdate(cluster: OwnCluster) -> None:
 
 def knows_of_migrations(cluster: OwnCluster) -> bool:
     """Whether the API server takes a run's record with what its plan said of migrations."""
-    run = {"apiVersion": API_VERSION, "kind": "Run", "metadata": {"name": "asked"}}
+    run = {"apiVersion": API_VERSION, "kind": "KymaRun", "metadata": {"name": "asked"}}
     try:
-        cluster.api.apply({**run, "spec": MIGRATIONS}, dry_run=True)
+        cluster.api.apply({**run, "status": {"begin": MIGRATIONS}}, dry_run=True)
     except Untypeable:
         return False
     return True
@@ -70,15 +73,15 @@ def test_a_run_is_held_to_its_plan_although_its_definition_knew_of_none(
     release.write("one", config_map("one", k="2"))
     playbook.migration("marks", marking("Mark", "one", "pre", more="irreversible = 'a mark stays'"))
     outcome = playbook.deploy(release.folder).succeeded()
-    record = own_cluster.api.get(API_VERSION, "Run", outcome.run["run"])
+    record = own_cluster.api.get(API_VERSION, "KymaRun", outcome.run["run"])
     assert record
-    assert record["spec"]["migrations"]["one/mark"]["verdict"] == "needed"
-    [entry] = own_cluster.api.list(API_VERSION, "JournalEntry").items
+    assert record["status"]["begin"]["migrations"]["one/mark"]["verdict"] == "needed"
+    [entry] = own_cluster.api.list(API_VERSION, "KymaJournalEntry").items
     assert entry["spec"]["irreversible"] == "a mark stays"
-    installation = own_cluster.api.get(API_VERSION, "Installation", "kyma")
+    installation = own_cluster.api.get(API_VERSION, "KymaInstallation", "kyma")
     assert installation
     assert installation["status"]["releaseDigest"]
-    for inventory in own_cluster.api.list(API_VERSION, "Inventory").items:
+    for inventory in own_cluster.api.list(API_VERSION, "KymaInventory").items:
         assert inventory["spec"]["digest"]
 
 
@@ -88,8 +91,10 @@ def test_a_rollout_adopts_a_cluster_that_an_older_version_of_this_collection_has
     small.component("two", config_map("two"))
     playbook.deploy(small.folder).succeeded()
     unset = {"releaseDigest": None, "releaseSince": None}
-    own_cluster.api.patch(API_VERSION, "Installation", "kyma", None, {"status": unset})
-    older = copy.deepcopy(INSTALLATION_DEFINITION)
+    own_cluster.api.patch(
+        API_VERSION, "KymaInstallation", "kyma", None, {"status": unset}, subresource="status"
+    )
+    older = copy.deepcopy(INSTALLATION.definition)
     status = older["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["status"]["properties"]
     del status["releaseDigest"], status["releaseSince"]
     own_cluster.api.apply(older, force=True)
@@ -106,7 +111,7 @@ def test_a_rollout_adopts_a_cluster_that_an_older_version_of_this_collection_has
     assert installation.release_digest == facts["release_digest"] == tree_digest(small.folder)
     assert installation.release_since >= facts["now"] > facts["since"] == ""
     written = {request.uri.split("?")[0].split("/")[-2] for request in adopted.requests if request.persists}
-    assert written == {"customresourcedefinitions", "installations", "leases"}
+    assert written == {"customresourcedefinitions", "kymainstallations", "leases"}
     again = playbook.deploy(small.folder, *for_rollout).succeeded()
     assert again.recap["ok"] == 1
     assert again.planning["rollout"]["since"] == installation.release_since
@@ -119,6 +124,6 @@ def test_fields_of_a_just_updated_definition_are_in_the_record(own_cluster: OwnC
         for definition in RECORD_KINDS.definitions:
             own_cluster.api.apply(definition, force=True)
         create_run(own_cluster.api, f"run-{number}", MIGRATIONS)
-        record = own_cluster.api.get(API_VERSION, "Run", f"run-{number}")
+        record = own_cluster.api.get(API_VERSION, "KymaRun", f"run-{number}")
         assert record
-        assert record["spec"] == MIGRATIONS
+        assert record["status"]["begin"] == MIGRATIONS

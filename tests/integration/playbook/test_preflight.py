@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 
 from tests.support.accounts import playbook_of
 from tests.support.kubectl import kubectl
@@ -132,8 +133,8 @@ def test_without_the_right_to_read_our_records_the_plan_says_so(
     ]
     kubectl(own_cluster.kubeconfig, "delete", "clusterrolebinding", *names)
     message = deployer.deploy(write(release, "1.2")).refused()
-    assert "inventories.lifecycle.kyma-project.io in the whole cluster" in message
-    assert "installations.lifecycle.kyma-project.io in the whole cluster" in message
+    assert "kymainventories.lifecycle.kyma-project.io in the whole cluster" in message
+    assert "kymainstallations.lifecycle.kyma-project.io in the whole cluster" in message
 
 
 # With all rights that releases take.
@@ -208,13 +209,14 @@ def test_a_held_cluster_is_left_alone_until_it_is_released(
     release: SmallRelease, playbook: Playbook, own_cluster: OwnCluster
 ) -> None:
     # By kubectl, as the documentation has it.
-    patch = json.dumps({"spec": {"hold": {"by": "jane", "reason": "the audit"}}})
-    kubectl(own_cluster.kubeconfig, "patch", "kyin", "kyma", "--type", "merge", "-p", patch)
+    held = {"apiVersion": API_VERSION, "kind": "KymaHold", "metadata": {"name": "kyma"}}
+    file = playbook.folder / "hold.json"
+    file.write_text(json.dumps({**held, "spec": {"by": "jane", "reason": "the audit"}}))
+    kubectl(own_cluster.kubeconfig, "apply", "-f", str(file))
     message = playbook.deploy(release.folder, takeover=True).refused()
     assert "the cluster is held by jane: the audit" in message
-    assert "the audit" in kubectl(own_cluster.kubeconfig, "get", "kyin")
-    patch = json.dumps({"spec": {"hold": None}})
-    kubectl(own_cluster.kubeconfig, "patch", "kyin", "kyma", "--type", "merge", "-p", patch)
+    assert "the audit" in kubectl(own_cluster.kubeconfig, "get", "kyhold")
+    kubectl(own_cluster.kubeconfig, "delete", "kyhold", "kyma")
 
 
 def test_a_takeover_takes_them(release: SmallRelease, playbook: Playbook, own_cluster: OwnCluster) -> None:

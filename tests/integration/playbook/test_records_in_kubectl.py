@@ -12,14 +12,16 @@ from functools import partial
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
-    DEFINITION as ERRAND_DEFINITION,
+    ERRAND_RESOURCE,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
-    DEFINITIONS as JOB_DEFINITIONS,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cancellation import cancellation_in
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import create_run, read_run
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.store_kinds import (
+    STORE_KINDS,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 
 from tests.cluster.paths import BIN
@@ -36,8 +38,16 @@ WIDTH_BEFORE_MESSAGE = 120
 """Of kinds whose last column is their message."""
 LONG = "It waits for a Deployment whose image can't be pulled. " * 10
 TIME = "2026-11-21T13:18:54Z"
-READY = [{"type": "Ready", "status": "Unknown"}]
-RAN = {"number": 12, "outcome": {"reason": "BackoffLimitExceeded", "finished": TIME}}
+READY = [{"type": "Ready", "status": "Unknown", "reason": "Running", "lastTransitionTime": TIME}]
+RAN = {
+    "number": 12,
+    "reason": "Once",
+    "generation": 1,
+    "templateDigest": "0",
+    "job": "rotate-12",
+    "noted": TIME,
+    "outcome": {"succeeded": False, "reason": "BackoffLimitExceeded", "finished": TIME},
+}
 SAMPLES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "kyin": (
         "kyma",
@@ -47,13 +57,20 @@ SAMPLES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
             "target": "2.11.0",
             "profile": "production",
             "lastRun": "20261121-131854-a1b2c3",
-            "conditions": [{"type": "Deployed", "status": "False"}],
+            "conditions": [
+                {"type": "Deployed", "status": "False", "reason": "Incomplete", "lastTransitionTime": TIME}
+            ],
         },
     ),
     "kyrun": (
         "20261121-131854-a1b2c3",
-        {"action": "modules", "version": "2.11.0", "startedBy": "jane@bastion"},
-        {"state": "succeeded", "seconds": 1234.567, "message": LONG},
+        {},
+        {
+            "state": "succeeded",
+            "seconds": 1234.567,
+            "message": LONG,
+            "begin": {"action": "modules", "version": "2.11.0", "startedBy": "jane@bastion"},
+        },
     ),
     "kyinv": (
         "application-connectivity-validator.1",
@@ -78,9 +95,8 @@ SAMPLES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
             "apiVersion": "apps/v1",
             "kind": "StatefulSet",
             "name": "loki",
-            "undoneAt": TIME,
         },
-        {},
+        {"undoneAt": TIME},
     ),
     "kyap": (
         "production-eu-3f2a9c01b7de",
@@ -93,6 +109,7 @@ SAMPLES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         },
         {},
     ),
+    "kyhold": ("kyma", {"by": "jane@bastion", "reason": "the auditors are here", "until": TIME}, {}),
     "kyerr": (
         "rotate-the-certificates",
         {"trigger": {"strategy": "manual"}, "template": {}},
@@ -114,7 +131,7 @@ SAMPLES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         {"reason": "Running", "conditions": READY},
     ),
     "kyjc": ("jobs", {"onlyInKubernetes": 12, "onlyInStorage": 3}, {}),
-    "kyjs": ("jobs", {"sourceOfTruth": "kubernetes", "unknownJobs": "ignore"}, {}),
+    "kyjs": ("job-store", {"sourceOfTruth": "kubernetes", "unknownJobs": "ignore"}, {}),
 }
 """Records with long usual values, by the short name of their kind: name, spec, status."""
 
@@ -153,7 +170,7 @@ def test_a_run_is_awaited_by_its_condition(
     assert events_in(described) == failed
     assert events_in(show("describe", "kyin/kyma")) == sorted([*failed, *began_and_ended])
     # The state and the first reason come before clocks and digests.
-    before = described.partition("\nSpec:\n")[0]
+    before = described.partition("\nStatus:\n")[0]
     assert "summary" in before
     assert "failed after" in before
     assert "component broken: Deployment" in before
@@ -164,7 +181,7 @@ def test_a_run_is_awaited_by_its_condition(
 
 
 def test_each_kind_fits_a_terminal_but_for_a_message_at_the_end_of_a_line(own_cluster: OwnCluster) -> None:
-    definitions = (*RECORD_KINDS.definitions, ERRAND_DEFINITION, *JOB_DEFINITIONS)
+    definitions = (*RECORD_KINDS.definitions, ERRAND_RESOURCE.definition, *STORE_KINDS.definitions)
     by_short_name = {one["spec"]["names"]["shortNames"][0]: one for one in definitions}
     assert {*by_short_name} == {*SAMPLES}
     for short, definition in by_short_name.items():
@@ -197,11 +214,10 @@ def test_each_kind_fits_a_terminal_but_for_a_message_at_the_end_of_a_line(own_cl
 @pytest.mark.parametrize(
     ("kind", "content", "missing"),
     [
-        ("Run", {}, "spec"),
-        ("Inventory", {}, "spec"),
-        ("Inventory", {"spec": {"owner": "shop"}}, "spec.ownerKind"),
+        ("KymaInventory", {}, "spec"),
+        ("KymaInventory", {"spec": {"owner": "shop"}}, "spec.ownerKind"),
         (
-            "Inventory",
+            "KymaInventory",
             {
                 "spec": {
                     "owner": "shop",
@@ -211,8 +227,12 @@ def test_each_kind_fits_a_terminal_but_for_a_message_at_the_end_of_a_line(own_cl
             },
             "spec.objects[0].name",
         ),
-        ("JournalEntry", {}, "spec"),
-        ("JournalEntry", {"spec": {"migration": "a/b", "sequence": 1, "verb": "delete"}}, "spec.apiVersion"),
+        ("KymaJournalEntry", {}, "spec"),
+        (
+            "KymaJournalEntry",
+            {"spec": {"migration": "a/b", "sequence": 1, "verb": "delete"}},
+            "spec.apiVersion",
+        ),
     ],
 )
 def test_a_record_that_no_run_could_read_is_refused(
@@ -223,3 +243,26 @@ def test_a_record_that_no_run_could_read_is_refused(
     record = {"apiVersion": API_VERSION, "kind": kind, "metadata": {"name": "by-hand"}, **content}
     with pytest.raises(Invalid, match=f"{re.escape(missing)}: Required value"):
         own_cluster.api.create(record)
+
+
+def test_who_may_change_a_record_may_not_change_what_was_observed_by_that(
+    playbook: Playbook, small: SmallRelease, own_cluster: OwnCluster
+) -> None:
+    small.component("shop", config_map("shop"))
+    run = (
+        playbook.deploy(small.folder).run["run"]
+        or own_cluster.api.list(API_VERSION, "KymaRun").items[-1]["metadata"]["name"]
+    )
+    for record, forged in ((f"kyrun/{run}", {"state": "failed"}), ("kyin/kyma", {"version": "9.9"})):
+        show = ("get", record, "-o", "jsonpath={.status}")
+        before = kubectl(own_cluster.kubeconfig, *show)
+        patch = json.dumps({"status": forged})
+        kubectl(own_cluster.kubeconfig, "patch", record, "--type=merge", "-p", patch)
+        assert kubectl(own_cluster.kubeconfig, *show) == before
+
+
+def test_kubectl_requests_to_cancel_a_run_by_its_spec(own_cluster: OwnCluster) -> None:
+    create_run(own_cluster.api, "asked", {"startedAt": TIME})
+    patch = json.dumps({"spec": {"cancel": {"by": "jane: enough"}}})
+    kubectl(own_cluster.kubeconfig, "patch", "kyrun", "asked", "--type=merge", "-p", patch)
+    assert cancellation_in(read_run(own_cluster.api, "asked")) == "jane: enough"

@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import Hold
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import write_hold
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold_records import write_hold
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
 
 from tests.support.deployment_controllers import DeploymentControllers, deployment_controllers
@@ -258,7 +258,7 @@ def test_a_call_with_nothing_to_do_writes_nothing(rollout: Rollout) -> None:
 def test_each_cluster_was_deployed_once_and_the_broken_one_twice(rollout: Rollout) -> None:
     runs = {name: read_runs(cluster.api) for name, cluster in rollout.fleet.clusters.items()}
     states = {
-        name: [run["status"]["state"] for run in listed if run["spec"]["version"] == NEW]
+        name: [run["status"]["state"] for run in listed if run["status"]["begin"]["version"] == NEW]
         for name, listed in runs.items()
     }
     assert states == {**{name: ["succeeded"] for name in states}, "broken": ["succeeded", "failed"]}

@@ -32,8 +32,8 @@ from .remote_host import inventory_elsewhere
 
 pytestmark = pytest.mark.control_plane
 
-API = "lifecycle.kyma-project.io/v1alpha1"
-RECORDS = ("Installation", "Inventory", "Run", "JournalEntry")
+API = "lifecycle.kyma-project.io/v1"
+RECORDS = ("KymaInstallation", "KymaInventory", "KymaRun", "KymaJournalEntry")
 CANARIES = {
     name: f"canary-{name}-7c1e55"
     for name in (

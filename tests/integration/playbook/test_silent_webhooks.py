@@ -67,7 +67,7 @@ def test_a_webhook_of_ours_blocks_no_plan_and_one_of_others_does(
 def test_one_for_everything_is_refused_and_one_that_locks_us_out_is_named_with_the_command_that_helps(
     small: SmallRelease, playbook: Playbook
 ) -> None:
-    for rule in cases(["*"], ["selfsubjectaccessreviews", "installations", "*"]):
+    for rule in cases(["*"], ["selfsubjectaccessreviews", "kymainstallations", "*"]):
         small.write("shop", config_map("shop", rule=rule), guard("guard", rule, groups="*"))
         message = playbook.deploy(small.folder).refused()
         assert "its webhook guard.example.com has the failurePolicy Fail" in message
@@ -78,7 +78,7 @@ def test_one_for_everything_is_refused_and_one_that_locks_us_out_is_named_with_t
     small.write("shop", config_map("shop", tag="four"))
     locked = playbook.deploy(small.folder).failed()
     # What ends the record of a run whose process could not still tries that.
-    assert all("/runs/" in one for one in writes(locked.requests))
+    assert all("/kymaruns/" in one for one in writes(locked.requests))
     message = str(locked.planning["msg"])
     assert "It does not answer, so this run could not write." in message
     assert '"guard" deleted' in paste(message, "kubectl", playbook.environment, playbook.folder)

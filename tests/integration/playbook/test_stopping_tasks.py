@@ -19,14 +19,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_writer import VersionContent
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.approvals import (
-    APPROVAL_DEFINITION,
+    APPROVAL,
     Approval,
     record_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from tests.support.audit import AuditLog
@@ -221,7 +220,7 @@ def test_errands(world: World) -> None:
     pod = {"containers": [{"name": "main", "image": "busybox:1.37"}], "restartPolicy": "Never"}
     errands = [
         {
-            "apiVersion": "lifecycle.kyma-project.io/v1alpha1",
+            "apiVersion": "lifecycle.kyma-project.io/v1",
             "kind": "Errand",
             "metadata": {"name": f"e{number:02}", "namespace": SHOP},
             "spec": {"trigger": {"strategy": "once"}, "template": {"spec": {"template": {"spec": pod}}}},
@@ -246,8 +245,8 @@ def test_versions_of_a_secret(world: World, elsewhere: bool) -> None:
 
 
 def test_approvals(world: World) -> None:
-    world.cluster.api.apply(APPROVAL_DEFINITION)
-    eventually(lambda: world.cluster.api.resource(API_VERSION, "Approval") is not None)
+    world.cluster.api.apply(APPROVAL.definition)
+    eventually(lambda: world.cluster.api.resource(API_VERSION, "KymaApproval") is not None)
     approvals = [Approval("rest", f"{number:064}", reason="fine", user="alice") for number in range(MANY)]
     world.create(*map(record_of, approvals))
     stop, outcome = world.stop_task("approvals", "approval", ring="rest", state="absent")
@@ -299,7 +298,7 @@ def test_a_run_a_pruning_an_undo_and_a_deletion(world: World, small: SmallReleas
     given = ["-e", json.dumps({"kyma_release": str(small.folder), "kyma_grace": GRACE})]
     stop, _outcome = world.stop_book("configmaps", PLAYBOOK, *given)
     stop.assert_ended(GRACE)
-    run = world.cluster.api.list(API_VERSION, "Run").items[-1]
+    run = world.cluster.api.list(API_VERSION, "KymaRun").items[-1]
     assert run["status"]["state"] == "cancelled"
     assert f"of {MANY} objects are not applied" in run["status"]["components"]["shop"]["error"]
     world.fast.deploy(small.folder).succeeded()
@@ -307,7 +306,7 @@ def test_a_run_a_pruning_an_undo_and_a_deletion(world: World, small: SmallReleas
     options = {"kyma_release": str(smaller.folder), "kyma_grace": GRACE, "kyma_prune": True}
     stop, _outcome = world.stop_book("configmaps", PLAYBOOK, "-e", json.dumps(options))
     stop.assert_ended(GRACE)
-    pruned = world.cluster.api.list(API_VERSION, "Run").items[-1]["status"]
+    pruned = world.cluster.api.list(API_VERSION, "KymaRun").items[-1]["status"]
     assert pruned["state"] == "cancelled"
     assert f"of {MANY} objects are still there" in pruned["components"]["shop"]["error"]
     world.fast.migration("fills", FILLS)

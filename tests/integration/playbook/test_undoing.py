@@ -217,7 +217,7 @@ def test_all_was_migrated_and_journaled(migrated: Outcome, own_cluster: OwnClust
         "logging/grow-loki-volume",
         "shop/renames-password",
     }
-    entries = own_cluster.api.list("lifecycle.kyma-project.io/v1alpha1", "JournalEntry").items
+    entries = own_cluster.api.list("lifecycle.kyma-project.io/v1", "KymaJournalEntry").items
     assert sorted((one["spec"]["verb"], one["spec"]["kind"]) for one in entries) == [
         ("apply", "ConfigMap"),
         ("delete", "StatefulSet"),
@@ -282,8 +282,8 @@ def test_the_secret_is_as_before_and_was_readable_nowhere_else(
 ) -> None:
     assert read(own_cluster, "Secret default/login")["data"] == {"password": ENCODED}
     api = own_cluster.api
-    kinds = ("Installation", "Inventory", "Run", "JournalEntry")
-    records = [obj for kind in kinds for obj in api.list("lifecycle.kyma-project.io/v1alpha1", kind).items]
+    kinds = ("KymaInstallation", "KymaInventory", "KymaRun", "KymaJournalEntry")
+    records = [obj for kind in kinds for obj in api.list("lifecycle.kyma-project.io/v1", kind).items]
     texts = json.dumps(records)
     for outcome in (migrated, rehearsed, undone):
         texts += outcome.text + json.dumps(outcome.results)
@@ -293,14 +293,14 @@ def test_the_secret_is_as_before_and_was_readable_nowhere_else(
     [journaled] = [
         one for one in api.list("v1", "Secret", "default").items if one["metadata"]["name"] != "login"
     ]
-    assert journaled["metadata"]["ownerReferences"][0]["kind"] == "JournalEntry"
+    assert journaled["metadata"]["ownerReferences"][0]["kind"] == "KymaJournalEntry"
 
 
 def test_the_record_says_by_whom_and_when_a_migration_was_undone(
     undone: Outcome, migrated: Outcome, own_cluster: OwnCluster
 ) -> None:
     assert undone.recap["changed"] == 1
-    run = own_cluster.api.get("lifecycle.kyma-project.io/v1alpha1", "Run", migrated.run["run"])
+    run = own_cluster.api.get("lifecycle.kyma-project.io/v1", "KymaRun", migrated.run["run"])
     assert run
     undone_by_id = run["status"]["undone"]
     assert undone_by_id["certificates/adopt-gateway"]["state"] == "undone"

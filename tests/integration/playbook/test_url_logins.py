@@ -32,8 +32,8 @@ pytestmark = pytest.mark.control_plane
 WORDS = ("canary-user", "canary/word", "canary%2Fword", "canary-token", "canary-part")
 LOGIN, QUERY = "canary-user:canary%2Fword@", "?access=canary-token#canary-part"
 TALKATIVE = "-vvvvv"
-API = "lifecycle.kyma-project.io/v1alpha1"
-KINDS = ("Installation", "Inventory", "Run", "JournalEntry", "Module")
+API = "lifecycle.kyma-project.io/v1"
+KINDS = ("KymaInstallation", "KymaInventory", "KymaRun", "KymaJournalEntry", "KymaModule")
 
 Url = Callable[[str], str]
 

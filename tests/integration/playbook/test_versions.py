@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 
 from tests.support.audit import writes
 from tests.support.own_cluster import OwnCluster
@@ -119,12 +120,12 @@ def held(
 ) -> tuple[str, Outcome]:
     """What is told of a plan that was kept while the cluster is held, and what comes of it afterwards."""
     assert given_otherwise
-    hold = {"spec": {"hold": {"reason": "the auditors are here"}}}
+    hold = {"apiVersion": API_VERSION, "kind": "KymaHold", "metadata": {"name": "kyma"}}
     given = {"plan": "way.json", "migration_variables": COLOUR}
     api = own_cluster.api.with_field_manager("kubectl-patch")
-    api.patch("lifecycle.kyma-project.io/v1alpha1", "Installation", "kyma", None, hold)
+    api.apply({**hold, "spec": {"reason": "the auditors are here"}})
     refused = playbook.deploy("", **given).refused()
-    api.patch("lifecycle.kyma-project.io/v1alpha1", "Installation", "kyma", None, {"spec": {"hold": None}})
+    api.delete(API_VERSION, "KymaHold", "kyma")
     return refused, playbook.deploy("", "--check", **given).succeeded()
 
 
@@ -166,7 +167,7 @@ def abandoned(only_the_target: Outcome, playbook: Playbook, releases: Path) -> O
 
 
 def _status(cluster: OwnCluster) -> dict[str, Any]:
-    installation = cluster.api.get("lifecycle.kyma-project.io/v1alpha1", "Installation", "kyma")
+    installation = cluster.api.get("lifecycle.kyma-project.io/v1", "KymaInstallation", "kyma")
     assert installation
     return dict(installation["status"])
 
@@ -233,7 +234,7 @@ def test_a_plan_is_kept_and_nothing_is_done(saved: Outcome, playbook: Playbook) 
     assert saved.planning["plan_digest"] in saved.text
     assert saved.recap["ok"] == 1
     assert writes(saved.requests) == []
-    assert json.loads(file.read_text())["apiVersion"] == "lifecycle.kyma-project.io/v1alpha1"
+    assert json.loads(file.read_text())["apiVersion"] == "lifecycle.kyma-project.io/v1"
 
 
 def test_a_component_alone_leaves_the_version(alone: Outcome, after_alone: dict[str, Any]) -> None:

@@ -78,9 +78,7 @@ CAUSES: dict[str, tuple[Cause, str]] = {
 def job_for(cause: Cause, job: dict[str, Any]) -> dict[str, Any]:
     if cause is not service_account:
         return job
-    pod = {"template": {"spec": {"serviceAccountName": "reporter"}}}
-    kind = "Job" if job["type"] == "one-off" else "Deployment"
-    return {**job, "extra": {kind: {"spec": pod}}}
+    return {**job, "pod": {"spec": {"serviceAccountName": "reporter"}}}
 
 
 @pytest.mark.parametrize(
@@ -132,7 +130,7 @@ def test_a_new_job_with_refused_pods_is_rolled_back_or_stays(
 def test_a_change_whose_pods_are_refused_is_rolled_back(deployer: User) -> None:
     """Of an image, of a type, of a Deployment that is replaced, and of a one-off job that has run."""
     labels = {"app": "web"}
-    selector = {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}}}
+    workload = {"spec": {"selector": {"matchLabels": labels}}}
     deployer.jobs(jobs=[WEB, BACKUP, ONCE]).succeeded()
     deployer.record_ends([WEB, BACKUP, ONCE])
     before = {name: deployer.forms(name) for name in ("web", "backup")}
@@ -140,7 +138,7 @@ def test_a_change_whose_pods_are_refused_is_rolled_back(deployer: User) -> None:
     pod_security(deployer, True)
     for job in (
         {**WEB, "image": "nginx:2"},
-        {**WEB, "extra": {"Deployment": {"spec": selector}}},
+        {**WEB, "workload": workload, "pod": {"metadata": {"labels": labels}}},
         {**ONCE, "command": "false"},
         {**WEB, "name": "backup"},
     ):
@@ -176,8 +174,7 @@ def test_a_refusal_after_the_task_shows_in_the_list(deployer: User) -> None:
 
 def test_a_change_that_removes_the_cause_is_no_refusal(deployer: User) -> None:
     """What Kubernetes said about the pods before does not count."""
-    pod = {"serviceAccountName": "reporter"}
-    refused = {**WEB, "extra": {"Deployment": {"spec": {"template": {"spec": pod}}}}}
+    refused = {**WEB, "pod": {"spec": {"serviceAccountName": "reporter"}}}
     assert deployer.jobs(jobs=[refused], on_failure="keep").result["failed"]
     assert deployer.jobs(jobs=[WEB]).succeeded().actions == {"web": "updated"}
     eventually(lambda: deployer.listed()["web"]["state"] == "running")

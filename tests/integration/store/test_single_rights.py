@@ -18,7 +18,7 @@ import pytest
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import GROUP
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import (
-    STORE_KIND,
+    JOB_STORE,
     STORE_NAME,
     StoreSwitches,
     write_switches,
@@ -129,12 +129,12 @@ def test_without_a_single_right_no_switch_is_set(
 ) -> None:
     write_switches(admin.admin, StoreSwitches())
     if right.verb == "create":
-        admin.admin.delete(*STORE_KIND, STORE_NAME)
-    before = admin.admin.get(*STORE_KIND, STORE_NAME)
+        admin.admin.delete(*JOB_STORE.address, STORE_NAME)
+    before = admin.admin.get(*JOB_STORE.address, STORE_NAME)
     limited.grant_all_but(right)
     refused = admin.store(unknown_jobs="ignore", force=True, impersonate_user=limited.name)
     assert right.is_named_in(refused.message, "")
-    assert admin.admin.get(*STORE_KIND, STORE_NAME) == before
+    assert admin.admin.get(*JOB_STORE.address, STORE_NAME) == before
 
 
 def test_all_else_can_be_missing(deployer: User, admin: User, limited: LimitedUser) -> None:

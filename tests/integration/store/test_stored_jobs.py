@@ -44,11 +44,11 @@ JOBS: list[dict[str, Any]] = [
         "port": 8080,
         "health_check": {"path": "/"},
         "memory": "256Mi",
-        "extra": {"Deployment": {"spec": {"minReadySeconds": 1}}},
+        "workload": {"spec": {"minReadySeconds": 1}},
     },
 ]
 ONCE, BACKUP, WEB = JOBS
-NIGHTLY = {"schedule": "0 3 * * *", "port": None, "health_check": None, "extra": None}
+NIGHTLY = {"schedule": "0 3 * * *", "port": None, "health_check": None, "workload": None}
 STORED = {
     "once": {"image": "busybox:1.37", "command": "true", "retry": 1},
     "backup": {name: BACKUP[name] for name in ("image", "command", "schedule", "env", "mount")},
@@ -56,8 +56,8 @@ STORED = {
         "image": "nginx:1.29",
         "port": 8080,
         "healthCheck": {"path": "/"},
-        "resources": {"memory": "256Mi"},
-        "extra": {"Deployment": {"spec": {"minReadySeconds": 1}}},
+        "memory": "256Mi",
+        "workload": {"spec": {"minReadySeconds": 1}},
     },
 }
 
@@ -227,34 +227,47 @@ def with_stranger(api: LiveCluster, namespace: str, spec: Object) -> None:
 def test_fields_by_hand_survive_a_write(deployer: User) -> None:
     """Case 10."""
     deployer.jobs(jobs=[WEB]).succeeded()
-    with_stranger(deployer.admin, deployer.namespace, {"colour": "blue", "resources": {"gpu": "1"}})
-    changed = {**WEB, "memory": "1Gi", "cpu": "1"}
+    with_stranger(deployer.admin, deployer.namespace, {"colour": "blue", "logs": {"level": "all"}})
+    changed = {**WEB, "command": "serve", "logs": {"stdout": "/log"}}
     assert deployer.jobs(jobs=[changed]).succeeded().actions == {"web": "updated"}
     definition = deployer.definition("web", "continuous")
     assert definition
     assert definition["spec"]["colour"] == "blue"
-    assert definition["spec"]["resources"] == {"gpu": "1", "memory": "1Gi", "cpu": "1"}
+    assert definition["spec"]["logs"] == {"level": "all", "stdout": "/log"}
     # A field of ours goes, and the stranger beside it stays.
-    del changed["memory"], changed["cpu"]
+    del changed["logs"]
     deployer.jobs(jobs=[changed]).succeeded()
     definition = deployer.definition("web", "continuous")
     assert definition
-    assert definition["spec"]["resources"] == {"gpu": "1"}
+    assert definition["spec"]["logs"] == {"level": "all"}
     deployer.jobs(jobs=[changed]).unchanged()
 
 
 def test_fields_by_hand_survive_a_migration(deployer: User) -> None:
     """Case 10."""
-    spec = {"image": "nginx:1.29", "command": "serve", "memory": "256Mi", "env": {"A": "1"}}
-    deployer.write_definition("web", 2, **spec, colour="blue", logs={"stdout": "/log", "level": "all"})
+    spec = {"image": "nginx:1.29", "command": "serve", "resources": {"memory": "256Mi"}, "tty": True}
+    deployer.write_definition("web", 1, **spec, colour="blue", logs={"stdout": "/log", "level": "all"})
     assert deployer.imported(rewrite=True).succeeded().result["rewritten"] == [f"{deployer.namespace}/web"]
     definition = deployer.definition("web", "continuous")
     assert definition
-    assert definition["metadata"]["labels"][STORAGE_VERSION_LABEL] == "4"
+    assert definition["metadata"]["labels"][STORAGE_VERSION_LABEL] == "2"
     assert definition["spec"]["colour"] == "blue"
     assert definition["spec"]["logs"] == {"stdout": "/log", "level": "all"}
-    assert definition["spec"]["resources"] == {"memory": "256Mi"}
-    assert "memory" not in definition["spec"]
+    assert (definition["spec"]["memory"], definition["spec"]["container"]) == ("256Mi", {"tty": True})
+    assert definition["spec"].keys().isdisjoint(("resources", "tty"))
+    # And a rollback.
+    back = deployer.imported(rewrite=True, storage_version=1).succeeded()
+    assert back.result["rewritten"] == [f"{deployer.namespace}/web"]
+    rolled_back = deployer.definition("web", "continuous")
+    assert rolled_back
+    assert rolled_back["metadata"]["labels"][STORAGE_VERSION_LABEL] == "1"
+    assert (rolled_back["spec"]["colour"], rolled_back["spec"]["logs"]["level"]) == ("blue", "all")
+    assert rolled_back["spec"]["resources"] == {"memory": "256Mi"}
+    assert not deployer.imported(rewrite=True, storage_version=1).succeeded().result["changed"]
+    assert deployer.imported(rewrite=True).succeeded().result["rewritten"] == [f"{deployer.namespace}/web"]
+    again = deployer.definition("web", "continuous")
+    assert again
+    assert again["spec"] == definition["spec"]
 
 
 def test_writers_at_once_lose_no_field(deployer: User) -> None:
@@ -310,9 +323,8 @@ def test_defaults_of_a_value_that_goes_are_taken_away_with_it(deployer: User) ->
             "metadata": {"name": "shop", "namespace": deployer.namespace},
         }
     )
-    pod = {"template": {"spec": {"serviceAccountName": "shop"}}}
-    deployer.jobs(jobs=[{**WEB, "extra": {"Deployment": {"spec": pod}}}]).succeeded()
-    recreate = {**WEB, "extra": {"Deployment": {"spec": {"strategy": {"type": "Recreate"}}}}}
+    deployer.jobs(jobs=[{**WEB, "pod": {"spec": {"serviceAccountName": "shop"}}}]).succeeded()
+    recreate = {**WEB, "workload": {"spec": {"strategy": {"type": "Recreate"}}}}
     assert deployer.jobs(jobs=[recreate]).succeeded().actions == {"web": "updated"}
     spec = deployer.runtime("web")[0]["spec"]
     assert spec["strategy"] == {"type": "Recreate"}
@@ -322,14 +334,68 @@ def test_defaults_of_a_value_that_goes_are_taken_away_with_it(deployer: User) ->
     assert deployer.runtime("web")[0]["spec"]["strategy"]["type"] == "RollingUpdate"
 
 
-def test_an_invalid_extra_is_refused_before_the_first_write(deployer: User) -> None:
+def test_an_invalid_mapping_is_refused_before_the_first_write(deployer: User) -> None:
     deployer.jobs(jobs=[WEB]).succeeded()
-    bad = {**WEB, "extra": {"Deployment": {"spec": "x", "metadata": {"uid": "y"}}}}
-    assert "extra.Deployment.metadata.uid can't be changed" in deployer.jobs(jobs=[BACKUP, bad]).message
-    bad = {**WEB, "extra": {"Deployment": {"spec": {"template": None}}}}
-    refused = deployer.jobs(jobs=[BACKUP, bad])
-    assert "extra.Deployment.spec.template must be a mapping" in refused.message
-    assert refused.writes == []
+    bad = {**WEB, "workload": {"spec": "x", "metadata": {"uid": "y"}}}
+    assert "workload.metadata.uid can't be changed" in deployer.jobs(jobs=[BACKUP, bad]).message
+    for mapping, message in (
+        ({"pod": {"spec": {"runtimeClas": "a"}}}, 'unknown field "spec.template.spec.runtimeClas"'),
+        ({"container": {"stdin": "yes"}}, "refuses its Deployment"),
+        ({"service": {"spec": {"sessionAffinity": "Sometimes"}}}, "refuses its Service"),
+        ({"container": {"image": "nginx"}}, "container.image is set; use the field image instead"),
+    ):
+        for call in (deployer.jobs, deployer.rehearse):
+            refused = call(jobs=[BACKUP, {**WEB, **mapping}])
+            assert message in refused.message
+            assert refused.writes == []
+    assert deployer.definition("backup", "scheduled") is None
+
+
+RICH = {
+    **WEB,
+    "workload": {"metadata": {"labels": {"team": "a"}}, "spec": {"strategy": {"type": "Recreate"}}},
+    "pod": {
+        "metadata": {"labels": {"team": "a"}},
+        "spec": {
+            "containers": [{"name": "proxy", "image": "nginx:1.29"}],
+            "runtimeClassName": "sandbox",
+            "tolerations": [{"operator": "Exists"}],
+        },
+    },
+    "container": {"tty": True, "ports": None, "livenessProbe": {"periodSeconds": 7}},
+    "service": {"spec": {"sessionAffinity": "ClientIP"}},
+    "volumes": [{"path": "/x", "empty_dir": "", "mount": {"mountPropagation": "HostToContainer"}}],
+}
+
+
+def test_mappings_in_the_form_of_kubernetes_are_rolled_out_dumped_and_imported(deployer: User) -> None:
+    kind = ("node.k8s.io/v1", "RuntimeClass")
+    if not deployer.admin.get(*kind, "sandbox"):
+        named = {"apiVersion": kind[0], "kind": kind[1], "metadata": {"name": "sandbox"}}
+        deployer.admin.create({**named, "handler": "sandbox"})
+    done = deployer.jobs(jobs=[RICH]).succeeded()
+    assert not [one for one in done.result["warnings"] if "drift" in one]
+    deployer.jobs(jobs=[RICH]).unchanged()
+    deployment, service = deployer.runtime("web")
+    own, proxy = deployment["spec"]["template"]["spec"]["containers"]
+    assert (own["tty"], "ports" in own, own["livenessProbe"]["periodSeconds"]) == (True, False, 7)
+    assert own["livenessProbe"]["httpGet"]["path"] == "/"
+    assert (proxy["name"], service["spec"]["sessionAffinity"]) == ("proxy", "ClientIP")
+    assert deployer.listed()["web"]["drift"] == []
+    dump = deployer.info(dump=True).result["dump"]
+    deployer.jobs(jobs=dump).unchanged()
+    before = deployer.forms("web")
+    # The import of what runs describes the same.
+    definition = deployer.definition("web", "continuous")
+    assert definition
+    spec = definition["spec"]
+    assert (spec["nulls"], spec["container"]["tty"]) == (["/container/ports"], True)
+    deployer.admin.delete(definition["apiVersion"], definition["kind"], "web", deployer.namespace)
+    assert deployer.imported().succeeded().result["imported"] == [f"{deployer.namespace}/web"]
+    deployer.jobs(jobs=deployer.info(dump=True).result["dump"]).unchanged()
+    deployer.delete_runtime("web")
+    deployer.jobs(jobs=deployer.info(dump=True).result["dump"]).succeeded()
+    assert deployer.forms("web") == before
 
 
 def test_a_scheduled_job_says_when_it_runs_and_why_it_did_not(deployer: User) -> None:
@@ -344,7 +410,7 @@ def test_a_scheduled_job_says_when_it_runs_and_why_it_did_not(deployer: User) ->
     def why() -> str:
         return str(deployer.listed()["backup"]["runs"]["why_missed"])
 
-    assert why() == "not known; Kubernetes starts it at most 30 seconds late (starting_deadline)"
+    assert why() == "not known; Kubernetes starts it at most 30 seconds late (startingDeadlineSeconds)"
     live = deployer.admin.get("batch/v1", "CronJob", "backup", deployer.namespace)
     assert live
     place = {"namespace": deployer.namespace, "name": "backup"}

@@ -12,10 +12,10 @@ from typing import Any
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
-    DEFINITION as ERRAND,
+    ERRAND_RESOURCE,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
-    DEFINITIONS as STORE_DEFINITIONS,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.store_kinds import (
+    STORE_KINDS,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 
@@ -31,7 +31,7 @@ EVERY_KIND = "every kind"
 
 def record_definitions() -> list[Object]:
     """The CustomResourceDefinitions of all kinds of the collection."""
-    return [*RECORD_KINDS.definitions, ERRAND, *STORE_DEFINITIONS]
+    return [*RECORD_KINDS.definitions, ERRAND_RESOURCE.definition, *STORE_KINDS.definitions]
 
 
 def described_fields(definition: Object, texts: Mapping[str, Mapping[str, str]]) -> list[Field]:
@@ -42,7 +42,7 @@ def described_fields(definition: Object, texts: Mapping[str, Mapping[str, str]])
         texts: descriptions by kind and by the path of the field.
     """
     version = stored_version(definition)
-    own = {**texts[EVERY_KIND], **texts[kind_of(definition)]}
+    own = {**texts[EVERY_KIND], **texts.get(kind_of(definition), {})}
     fields = fields_of(version["schema"]["openAPIV3Schema"])
     return [one if one.description else replace(one, description=own.get(one.path, "")) for one in fields]
 
@@ -55,6 +55,12 @@ def stored_version(definition: Object) -> Mapping[str, Any]:
 def kind_of(definition: Object) -> str:
     """The kind that a definition defines."""
     return str(definition["spec"]["names"]["kind"])
+
+
+def description_of(definition: Object, texts: Mapping[str, Mapping[str, str]]) -> str:
+    """What the objects of a kind are."""
+    schema = stored_version(definition)["schema"]["openAPIV3Schema"]
+    return str(schema.get("description") or texts[kind_of(definition)][""])
 
 
 def read_texts() -> dict[str, dict[str, str]]:
@@ -86,7 +92,7 @@ def _section(definition: Object, texts: Mapping[str, Mapping[str, str]]) -> str:
         (
             f"## {kind_of(definition)}",
             "",
-            texts[kind_of(definition)][""],
+            description_of(definition, texts),
             "",
             f"`{definition['metadata']['name']}`, short {names},"
             f" {'in a namespace' if spec['scope'] == 'Namespaced' else 'for the whole cluster'},"

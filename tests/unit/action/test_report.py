@@ -16,6 +16,7 @@ import pytest
 from ansible import constants as C
 from ansible_collections.kyma.lifecycle.plugins.action import report
 from ansible_collections.kyma.lifecycle.plugins.action.report import ActionModule
+from ansible_collections.kyma.lifecycle.plugins.module_utils._result_codec import to_result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import (
     NOT_BEGUN_YET,
     ClusterState,
@@ -101,8 +102,8 @@ def test_diff_mode_shows_the_file_before_and_after(tmp_path: Path, monkeypatch: 
 def test_hosts_share_the_file_and_those_without_a_result_are_in_it(tmp_path: Path) -> None:
     path, hosts = tmp_path / "report.html", ("b", "a", "gone", "slow", "late", "left")
     run(path, "a", hosts=hosts, there=("a", "b", "slow", "late"))
-    for host, state, reason in (("gone", "unreachable", "no route to host"), ("slow", "running", "")):
-        CLUSTER_LOG.write(hosts, ClusterState(host, state=state, seconds=0.5, reason=reason))
+    for host, state, failures in (("gone", "unreachable", ("no route to host",)), ("slow", "running", ())):
+        CLUSTER_LOG.write(hosts, ClusterState(host, state=state, seconds=0.5, failures=failures))
     result = run(path, "b", hosts=hosts, there=("a", "b", "slow", "late"))
     assert list(result["clusters"].items()) == [
         ("b", "succeeded"),
@@ -131,7 +132,8 @@ def test_hosts_that_lead_to_one_cluster_have_the_states_of_the_table(tmp_path: P
 def test_all_files_have_the_same_states_and_reasons(tmp_path: Path) -> None:
     path, summary, junit = (tmp_path / name for name in ("report.html", "summary.md", "junit.xml"))
     (tmp_path / "local").mkdir()
-    CLUSTER_LOG.write(("live", "gone"), ClusterState("gone", state="unreachable", reason="no route to host"))
+    gone = ClusterState("gone", state="unreachable", failures=("no route to host",))
+    CLUSTER_LOG.write(("live", "gone"), gone)
     result = run(path, hosts=("live", "gone"), summary=str(summary), junit=str(junit))
     assert (result["summary"], result["junit"]) == (str(summary), str(junit))
     rows = [line.split(" | ") for line in summary.read_text().splitlines()[4:6]]
@@ -178,8 +180,8 @@ def test_commands_reach_the_cluster_of_their_host(tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize("is_check", [True, False])
 def test_all_files_have_the_rollout_that_was_shown(tmp_path: Path, is_check: bool) -> None:
     (tmp_path / "local").mkdir()
-    CLUSTER_LOG.show_rollout(OPEN_ROLLOUT.as_result())
-    CLUSTER_LOG.write(["eu-1"], ClusterState("eu-1", "2.10", "2.11", "failed", 60.0, "no memory"))
+    CLUSTER_LOG.show_rollout(to_result(OPEN_ROLLOUT))
+    CLUSTER_LOG.write(["eu-1"], ClusterState("eu-1", "2.10", "2.11", "failed", 60.0, ("no memory",)))
     path, summary, junit = (tmp_path / name for name in ("report.html", "summary.md", "junit.xml"))
     variables = {"ansible_check_mode": is_check}
     run(path, "eu-1", cluster="eu-1", summary=str(summary), junit=str(junit), variables=variables)

@@ -26,6 +26,7 @@ from tests.support.rooms import (
 FLOORS: Mapping[str, int] = {
     "_deep_copy": 1,
     "_errors": 1,
+    "_field_notes": 1,
     "_long_waits": 1,
     "_loose_json": 1,
     "_progress": 1,
@@ -38,6 +39,7 @@ FLOORS: Mapping[str, int] = {
     "_cluster": 2,
     "_batch": 2,
     "_record_codec": 2,
+    "_result_codec": 2,
     "_dry_run": 3,
     "_jobs": 3,
     "_release": 3,

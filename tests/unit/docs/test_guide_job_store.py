@@ -24,16 +24,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.default
     CURRENT_DEFAULTS,
     DEFAULTS,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import (
-    FIELD_NAMES,
-    core_job,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.field_table import FIELDS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import core_job
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_validation import (
     is_field_of,
     job_problems,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.kubernetes_fields import (
-    KUBERNETES_FIELDS,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.runtime_objects import (
     runtime_objects,
@@ -42,17 +37,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
     CURRENT_VERSION,
     DEFINITION_KINDS,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
-    DEFINITIONS,
-    ROLES,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store import pod_refusals
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.changes.change_report import Action
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.counters import store_metrics
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.job_state import JobState
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.store_kinds import (
+    ROLES,
+    STORE_KINDS,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import (
+    JOB_STORE,
     StoreSwitches,
-    switches_from,
     write_switches,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
@@ -138,7 +133,9 @@ def call(cluster: MemoryCluster, task: str, /, *, check: bool = False, **options
 
 
 def test_the_types_are_those_of_the_definitions() -> None:
-    names = {one["spec"]["names"]["kind"]: one["spec"]["names"]["shortNames"][0] for one in DEFINITIONS}
+    names = {
+        one["spec"]["names"]["kind"]: one["spec"]["names"]["shortNames"][0] for one in STORE_KINDS.definitions
+    }
     kinds = {str(type_): kind for type_, (_version, kind) in DEFINITION_KINDS.items()}
     assert [row[:3] for row in rows("type")[:3]] == [
         [type_, kind, names[kind]] for type_, kind in kinds.items()
@@ -148,10 +145,7 @@ def test_the_types_are_those_of_the_definitions() -> None:
 def test_the_fields_have_their_types_and_defaults() -> None:
     defaults = DEFAULTS[CURRENT_DEFAULTS]
     documented = {name: (types, default) for name, types, default, _meaning in rows("field")}
-    kubernetes = {row[0]: (row[1], "") for row in rows("field as in Kubernetes")}
-    assert list(documented) == [name for name in FIELD_NAMES if name not in KUBERNETES_FIELDS]
-    assert list(kubernetes) == list(KUBERNETES_FIELDS)
-    documented |= kubernetes
+    assert list(documented) == list(FIELDS)
     for name, (types, default) in documented.items():
         fitting = [str(one) for one in JobType if is_field_of(name, one)]
         assert types == ("all" if len(fitting) == len(JobType) else ", ".join(fitting)), name
@@ -171,11 +165,11 @@ def test_the_tables_have_all_states_actions_roles_and_counters() -> None:
 
 
 def test_the_kinds_variables_and_playbooks_of_the_guide_exist() -> None:
-    plurals = {one["spec"]["names"]["plural"] for one in DEFINITIONS}
+    plurals = {one.plural for one in STORE_KINDS.kinds}
     assert set(re.findall(r"\b(?:[a-z]+jobs|jobstores|jobcounters)\b", GUIDE)) == plurals
     assert STORAGE_VERSION_LABEL in GUIDE
-    assert "There are four." in GUIDE
-    assert CURRENT_VERSION == 4
+    assert "There are two:" in GUIDE
+    assert CURRENT_VERSION == 2
     specs = yaml.safe_load((ROOT / "roles" / "kyma_job_store" / "meta" / "argument_specs.yml").read_text())
     known = set(specs["argument_specs"]["main"]["options"]) | {"kyma_jobs_file"}
     variables = set(re.findall(r"\bkyma_\w+", GUIDE)) - {"kyma_jobs", "kyma_job_store"}
@@ -239,7 +233,7 @@ def cluster() -> MemoryCluster:
 
 def set_stage(cluster: MemoryCluster, stage: str) -> StoreSwitches:
     [(source, unknown)] = [(row[1], row[2]) for row in rows("stage") if row[0] == stage]
-    switches = switches_from({"spec": {"sourceOfTruth": source, "unknownJobs": unknown}})
+    switches = JOB_STORE.read({"spec": {"sourceOfTruth": source, "unknownJobs": unknown}})
     assert (switches.source_of_truth, switches.unknown_jobs) == (source, unknown)
     write_switches(cluster, switches)
     return switches

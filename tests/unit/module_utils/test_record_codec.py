@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._field_notes import described
 from ansible_collections.kyma.lifecycle.plugins.module_utils._record_codec import (
     from_record,
-    stored_as,
     to_record,
 )
 
@@ -33,7 +33,7 @@ class Part:
 class Whole:
     colour: Colour
     number: int
-    moment: str = field(metadata=stored_as("noted"))
+    moment: Annotated[str, described("When.", name="noted")]
     other_colour: Colour = Colour.BLUE
     part: Part | None = None
     parts: tuple[Part, ...] = ()

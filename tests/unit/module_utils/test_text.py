@@ -27,8 +27,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.other_tools import (
     other_manager,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._result_codec import to_result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import lease_from
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import hold_from
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold_records import hold_from
 from ansible_collections.kyma.lifecycle.plugins.module_utils._text import (
     LONGEST_LINE,
     did_you_mean,
@@ -131,7 +132,7 @@ def test_texts_of_a_migration_are_printable_lines(says: str, evil: str) -> None:
         *check_migrations([one], setting(observer=record)),
         *run_migrations([one], setting(observer=record)),
     ]
-    shown = [outcome.as_result() for outcome in outcomes]
+    shown = to_result(outcomes)
     for text in texts_in([shown, record.lines, record.reasons]):
         assert text == "" or not assert_fit(text)
 
@@ -227,7 +228,7 @@ PLACES: dict[str, Callable[[str], Any]] = {
     "a field that nobody wrote": lambda text: Finding(REF, text, "", "", DriftOutcome.RESTORED),
     "an annotation": helm_annotation,
     "a name": lambda text: Ref("rbac.authorization.k8s.io", "Role", "a", text),
-    "a hold": lambda text: hold_from({"spec": {"hold": {"by": text[:400], "reason": text}}}),
+    "a hold": lambda text: hold_from({"metadata": {}, "spec": {"by": text[:400], "reason": text}}),
     "a lease": lambda text: lease_from({"metadata": {}, "spec": {"holderIdentity": text}}),
     "Helm": lambda text: explain_helm_error(f"Error: {text}", "charts/a")[3],
     "a table": lambda text: migration_table({"one": {"failed": True, "msg": text}})[1],

@@ -65,6 +65,16 @@ def test_the_approval_is_written_to_each_cluster_of_the_ring_before_that_answers
     assert played.of("run") == []
 
 
+def test_the_rings_are_those_beside_the_inventory(fleet: PlayedRings) -> None:
+    rings: dict[str, Any] = {
+        "canary": {"c1": {"plan": [done()], **APPROVED}},
+        "rest": {"r1": {"plan": [to_deploy()]}},
+    }
+    files = {"rings.yml": "kyma_rings: [canary, rest]\nkyma_ring_approve: [rest]\n"}
+    options = {**OPTIONS, "kyma_ring_approve": None, "kyma_rings": None}
+    assert approved_on(fleet.roll_out(rings, files=files, **options).succeeded()) == ["c1"]
+
+
 def test_the_first_ring_has_its_own_approval(fleet: PlayedRings) -> None:
     rings = {"canary": {"c1": {"plan": [to_deploy()], **APPROVED}}, "rest": {"r1": {"plan": [to_deploy()]}}}
     options = {**OPTIONS, "kyma_ring_approve": ["canary"], "kyma_ring": "canary"}

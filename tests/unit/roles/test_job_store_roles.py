@@ -12,10 +12,6 @@ import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import group_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import JobType
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
-    ROLES,
-    TOOLFORGE_PLURALS,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.counting import count_jobs
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.job_change import JobChanger
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.job_import import import_jobs
@@ -24,6 +20,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._store.restrictions
     restriction_warnings,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.snapshot import read_snapshot
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.store_kinds import (
+    ROLES,
+    TOOLFORGE_PLURALS,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import (
     StoreSwitches,
     read_switches,

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.extent import cases
+from tests.support.extent import IS_FULL, cases
 from tests.support.played_rings import (
     DIGEST,
     OLD_DIGEST,
@@ -278,6 +278,75 @@ def test_bad_variables_are_refused_before_any_plan(
     assert not played.calls
 
 
+NAMED = '["canary", "rest"]'
+FLEET = f"[fleet:children]\ncanary\nrest\n[fleet:vars]\nkyma_rings={NAMED}\n"
+PLACES = cases(
+    [{"fleet.ini": f"[all:vars]\nkyma_rings={NAMED}\n"}, {"rings.yml": f"kyma_rings: {NAMED}\n"}],
+    [
+        {"group_vars/all.yml": f"kyma_rings: '{{{{ named }}}}'\nnamed: {NAMED}\n"},
+        {"fleet.ini": FLEET},
+        {"host_vars/c1.yml": f"kyma_rings: {NAMED}\n", "host_vars/r1.yml": f"kyma_rings: {NAMED}\n"},
+    ],
+)
+
+
+@pytest.mark.parametrize("files", PLACES)
+def test_rings_are_read_where_other_variables_are(fleet: PlayedRings, files: dict[str, str]) -> None:
+    rings = {"canary": {"c1": deployable("run-c1")}, "rest": {"r1": {"plan": [to_deploy()]}}}
+    played = fleet.roll_out(rings, files=files, kyma_rings=None, kyma_ring_parallel=1).succeeded()
+    assert deployed(played) == ["c1"]
+    assert planned_by(played) == ["c1", "c1", "r1"]
+    assert "rest: may start, 1 to deploy at the next call" in " ".join(played.text.split())
+
+
+if IS_FULL:
+
+    def test_with_a_limit_the_rings_of_the_inventory_count_too(fleet: PlayedRings) -> None:
+        others = {"plan": [done()]}
+        rings = {"canary": {"c1": others}, "rest": {"r1": deployable("run-r1"), "r2": others}}
+        played = fleet.roll_out(rings, "--limit", "r1", files={"fleet.ini": FLEET}, kyma_rings=None)
+        assert deployed(played.succeeded()) == ["r1"]
+        assert planned_by(played) == ["c1", "r1", "r1", "r2"]
+
+
+def test_rings_that_differ_between_hosts_are_refused(fleet: PlayedRings) -> None:
+    rings = {"canary": {"c1": {"plan": [to_deploy()]}}, "rest": {"r1": {"plan": [to_deploy()]}}}
+    played = fleet.roll_out(rings, hosts={"r1": f"kyma_rings='{NAMED}'"}, kyma_rings=None)
+    assert played.status == 2, played.text
+    assert (
+        "rings (kyma_rings) is not set for c1 and ['canary', 'rest'] for r1, and must be the same for all"
+        " hosts. Set it for all hosts, such as in group_vars/all.yml beside the inventory"
+    ) in " ".join(played.text.split())
+    assert not played.calls
+
+
+def test_rings_of_the_call_have_precedence_over_those_of_the_inventory(fleet: PlayedRings) -> None:
+    rings = {"canary": {"c1": deployable("run-c1")}, "rest": {"r1": deployable("run-r1")}}
+    files = {"fleet.ini": '[all:vars]\nkyma_rings=["rest", "canary"]\n', "rings.yml": "kyma_rings: [no]\n"}
+    assert deployed(fleet.roll_out(rings, files=files).succeeded()) == ["c1"]
+    without = fleet.roll_out(rings, files=files, kyma_rings="none").succeeded()
+    assert sorted(deployed(without)) == ["c1", "r1"]
+
+
+def test_a_file_of_rings_has_no_other_variables(fleet: PlayedRings) -> None:
+    rings = {"canary": {"c1": {"plan": [to_deploy()]}}}
+    files = {"rings.yml": "kyma_rings: [canary]\nkyma_ring_sok: 2h\nkyma_profile: production\n"}
+    played = fleet.roll_out(rings, files=files, kyma_rings=None)
+    assert played.status == 2, played.text
+    assert "rings.yml has kyma_ring_sok, kyma_profile, and may only have variables of rings" in played.text
+    assert not played.calls
+
+
+def test_an_inventory_with_groups_and_without_rings_costs_no_further_task(fleet: PlayedRings) -> None:
+    rings = {"canary": {"c1": {"plan": [done()]}}, "rest": {"r1": {"plan": [done()]}}}
+    plain = fleet.roll_out(rings, kyma_rings="none").succeeded()
+    found = fleet.roll_out(rings, kyma_rings=None).succeeded()
+    assert found.recap == plain.recap
+    assert found.calls == plain.calls
+    tasks = [re.findall(r"^TASK \[.*\]", played.text, re.MULTILINE) for played in (found, plain)]
+    assert tasks[0] == tasks[1]
+
+
 @pytest.mark.parametrize(
     ("variable", "words", "serial"),
     cases(
@@ -288,11 +357,10 @@ def test_bad_variables_are_refused_before_any_plan(
         [
             ("kyma_ring_soak=2h", "-e kyma_rings=none", {"kyma_serial": 1}),
             ("kyma_soak=2h", "Rename it to kyma_ring_soak", {}),
-            ("kyma_rings=none", "kyma_rings is set", {}),
         ],
     ),
 )
-def test_rings_and_their_options_are_refused_where_the_call_gives_no_rings(
+def test_rings_and_their_options_are_refused_in_a_deployment_without_rings(
     fleet: PlayedRings, variable: str, words: str, serial: dict[str, int]
 ) -> None:
     rings = {"canary": {"c1": {"plan": [to_deploy()]}}, "rest": {"r1": {"plan": [to_deploy()]}}}
@@ -308,7 +376,8 @@ def test_rings_and_their_options_are_refused_where_the_call_gives_no_rings(
 def test_a_call_says_that_it_deploys_without_rings(fleet: PlayedRings) -> None:
     rings = {"canary": {"c1": deployable("run-c1")}, "rest": {"r1": deployable("run-r1")}}
     hosts = {"c1": "kyma_ring_soak=2h kyma_ring_minimum=1 kyma_ring_approve=''", "r1": "kyma_ring_check=a"}
-    played = fleet.roll_out(rings, hosts=hosts, kyma_rings="none").succeeded()
+    files = {"fleet.ini": "[all:vars]\nkyma_rings=none\n"}
+    played = fleet.roll_out(rings, hosts=hosts, files=files, kyma_rings=None).succeeded()
     assert sorted(deployed(played)) == ["c1", "r1"]
     assert [args.get("rollout") for args in played.of("run") if args["state"] == "started"] == [None, None]
 

@@ -36,6 +36,13 @@ def passed_on(played: Played) -> dict[str, Any]:
     return dict(stats["kyma_gate"])
 
 
+@pytest.mark.parametrize("file", ["rings.yml", "group_vars/all.yml"])
+def test_a_gate_has_the_rings_of_the_inventory(fleet: PlayedRings, file: str) -> None:
+    rings = {"canary": {"c1": {"plan": [done()]}}, "rest": {"r1": {"plan": [to_deploy()]}}}
+    played = decide(fleet, rings, files={file: "kyma_rings: [canary, rest]\n"}, kyma_rings=None).succeeded()
+    assert passed_on(played) == GATE
+
+
 def test_a_gate_names_the_clusters_that_may_be_deployed_and_writes_nothing(fleet: PlayedRings) -> None:
     late = to_deploy(now="2026-11-27T12:00:05Z")
     rings = {

@@ -35,19 +35,14 @@ from tests.support.release_rules import RULES
 PLUGINS = ROOT / "plugins"
 PACKAGE = "ansible_collections.kyma.lifecycle.plugins"
 ROLES = ROOT / "roles" / "kyma" / "files" / "cluster_roles"
-DEPLOYER, READER, APPROVER, MODULE_READER = (
+DEPLOYER, READER, APPROVER, HOLDER, MODULE_READER = (
     yaml.safe_load((ROLES / f"{name}.yaml").read_text())
-    for name in ("deployer", "view", "approver", "modules-view")
+    for name in ("deployer", "view", "approver", "holder", "modules-view")
 )
 RISKY = ("escalate", "bind", "impersonate")
 DIAGNOSIS = {Right("list", "", kind) for kind in ("pods", "persistentvolumeclaims", "events")}
 """The rights to find out why something is not healthy."""
-STORING = {
-    Right("patch", "apiextensions.k8s.io", "customresourcedefinitions/status", "", one["metadata"]["name"])
-    for one in RECORD_KINDS.written
-}
-"""The rights to record that records are stored in the current API version."""
-OPTIONAL = {*DIAGNOSIS, *STORING, Right("create", "", "events")}
+OPTIONAL = {*DIAGNOSIS, Right("create", "", "events")}
 """All of these, and to report runs as Events: no plan asks for them, as a run works without them."""
 SHIPPED = sorted(ROOT.glob("roles/*/files/cluster_roles/*"))
 """The files of all roles. Files of roles with another purpose would have another folder."""
@@ -115,15 +110,32 @@ def test_readers_of_modules_get_what_the_deployer_may_read_of_klm() -> None:
 
 def test_approvers_write_approvals_and_nothing_else() -> None:
     rights = set(granted(APPROVER["rules"]))
-    assert {(right.group, right.resource) for right in rights} == {("lifecycle.kyma-project.io", "approvals")}
+    assert {(right.group, right.resource) for right in rights} == {
+        ("lifecycle.kyma-project.io", "kymaapprovals")
+    }
     # What is never patched has the creation time of what was approved.
     assert {right.verb for right in rights} == {*READ, "create", "delete"}
 
 
+def test_those_who_hold_clusters_write_the_hold_and_nothing_else() -> None:
+    rights = set(granted(HOLDER["rules"]))
+    assert {(right.group, right.resource) for right in rights} == {("lifecycle.kyma-project.io", "kymaholds")}
+    assert {right.verb for right in rights} == {*READ, "create", "patch", "delete"}
+
+
+@pytest.mark.parametrize("resource", ["kymaapprovals", "kymaholds"])
 @pytest.mark.parametrize("role", [DEPLOYER, READER], ids=["deployer", "view"])
-def test_all_others_only_read_approvals(role: Mapping[str, Any]) -> None:
-    verbs = {right.verb for right in granted(role["rules"]) if right.resource == "approvals"}
+def test_all_others_only_read_what_people_decide(role: Mapping[str, Any], resource: str) -> None:
+    verbs = {right.verb for right in granted(role["rules"]) if right.resource == resource}
     assert verbs == {*READ}
+
+
+def test_a_user_who_may_change_records_may_not_change_what_was_observed_by_that() -> None:
+    rights = {(right.verb, right.resource) for right in granted(DEPLOYER["rules"])}
+    with_status = [one for one in RECORD_KINDS.written if "subresources" in one["spec"]["versions"][0]]
+    assert len(with_status) == 4
+    for one in with_status:
+        assert ("patch", f"{one['spec']['names']['plural']}/status") in rights
 
 
 def test_no_file_of_a_role_is_left_out() -> None:
@@ -172,7 +184,7 @@ def test_a_reason_stands_beside_each_verb_that_could_grant_more() -> None:
 
 def test_a_right_on_all_objects_needs_no_grant_by_name() -> None:
     kind = ("apiextensions.k8s.io", "customresourcedefinitions")
-    missing = {Right("patch", *kind), Right("patch", *kind, "", "runs.lifecycle.kyma-project.io")}
+    missing = {Right("patch", *kind), Right("patch", *kind, "", "kymaruns.lifecycle.kyma-project.io")}
     [role, _binding] = granting_roles(missing, Subject("jane"), ())
     assert role["rules"] == [{"apiGroups": [kind[0]], "resources": [kind[1]], "verbs": ["patch"]}]
 

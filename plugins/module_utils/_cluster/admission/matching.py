@@ -147,12 +147,19 @@ def _matches(rule: Mapping[str, Any], request: AdmissionRequest, versions: Colle
         is_listed(rule.get("operations"), request.operation)
         and is_listed(rule.get("apiGroups"), request.group)
         and is_listed(rule.get("apiVersions"), *versions)
-        # ``a/*`` includes ``a`` itself.
-        and is_listed(rule.get("resources"), "*/*", request.resource, f"{request.resource}/*")
+        and _includes_resource(rule.get("resources") or (), request.resource)
         and (rule.get("scope") or "*") in ("*", scope)
         # Only rules of policies have names.
         and (not request.name or not (names := rule.get("resourceNames")) or request.name in names)
     )
+
+
+def _includes_resource(listed: Collection[str], resource: str) -> bool:
+    """Whether the resources of a rule include one, which may be a subresource."""
+    main, _slash, subresource = resource.partition("/")
+    # ``a/*`` includes ``a`` itself, and ``*`` no subresource.
+    names = {resource, f"{main}/*", "*/*", f"*/{subresource}" if subresource else "*"}
+    return not names.isdisjoint(listed)
 
 
 def _selects(selector: Mapping[str, Any] | None, labels: Mapping[str, str | None]) -> bool:

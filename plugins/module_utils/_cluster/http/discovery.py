@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._threads import map_in_threads
-from ..cluster import Resource, group_of
+from ..cluster import GROUP, Resource, group_of
 from ..errors import ApiError, NotFound
-from ..served_versions import refuse_doubt, refuse_unavailable
+from ..served_versions import refuse_doubt, refuse_unavailable, refuse_unpublished
 
 AGGREGATED = ",".join(
     f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
@@ -84,7 +84,13 @@ class Discovery:
         return self._clock() < self._expected.get((api_version, kind), 0.0)
 
     def find(self, api_version: str, kind: str) -> Resource | None:
-        """The resource of a kind, or None if the server does not list it."""
+        """The resource of a kind, or None if the server does not list it.
+
+        Raises:
+            UnpublishedDefinitions: the kind is ours, and the server has definitions that no version reads.
+        """
+        if group_of(api_version) == GROUP:
+            refuse_unpublished(self._current().table.values())
         resource = self._current().table.get((api_version, kind))
         if resource is None:
             resource = self.refresh(group_of(api_version)).table.get((api_version, kind))

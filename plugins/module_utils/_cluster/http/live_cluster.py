@@ -213,11 +213,17 @@ class LiveCluster(Cluster):
         return self._after_write(self._while_served(resource, request), dry_run)
 
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
+        return self._create(obj, "Warn", dry_run=dry_run)
+
+    def validate(self, obj: Object) -> Object:
+        return self._create(obj, "Strict", dry_run=True)
+
+    def _create(self, obj: Object, field_validation: str, *, dry_run: bool) -> Object:
         SEEN_SECRETS.note(obj)
         resource, namespace, name = self._target(obj)
         query = [
             ("fieldManager", self._field_manager),
-            ("fieldValidation", "Warn"),
+            ("fieldValidation", field_validation),
             ("dryRun", "All" if dry_run else ""),
         ]
 

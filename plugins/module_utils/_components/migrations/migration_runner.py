@@ -18,7 +18,8 @@ from ..._migrations.migration_set import MigrationSet
 from ..._migrations.results import CheckResult, EngineSettings, MigrationOutcome
 from ..._migrations.verdicts import with_unplanned
 from ..._progress import GRACE, no_progress
-from ..._runs.records.runs import update_run_status
+from ..._result_codec import to_result
+from ..._runs.records.runs import begin_of, update_run_status
 from ...migration import Component, Migration, Phase
 from ..component_plan import MigrationPlan
 
@@ -91,10 +92,10 @@ class MigrationRunner:
 
     def bound_to_plan(self, record: Mapping[str, Any]) -> MigrationRunner:
         """The same, bound to their verdicts in the plan of a run; see :mod:`~.verdicts`."""
-        spec = record.get("spec") or {}
-        predicted = spec.get("migrations") or {}
-        if "code" in spec:
-            # Older records don't distinguish between unplanned and unrecorded migrations.
+        begin = begin_of(record)
+        predicted = begin.get("migrations") or {}
+        if "code" in begin:
+            # The run of a deletion has no plan of migrations.
             predicted = with_unplanned(predicted, self.migrations)
         return replace(self, setting=replace(self.setting, predicted=predicted))
 
@@ -120,7 +121,7 @@ class MigrationRunner:
 
     def entry_count(self, record: Mapping[str, Any]) -> int:
         """The number of components and migrations that the record of a run may list."""
-        return len(record["spec"].get("components") or ()) + len(self.migrations)
+        return len(begin_of(record).get("components") or ()) + len(self.migrations)
 
     def with_components(
         self, components: Mapping[str, Component], version: str, profile: str
@@ -176,7 +177,8 @@ class MigrationRunner:
         setting = self.setting
         if overlay is not None:
             setting = replace(setting, cluster=overlay, rehearsal=True, progress=no_progress)
-        return [outcome.as_result() for outcome in engine.run_migrations(migrations, setting)]
+        results: list[Mapping[str, Any]] = to_result(engine.run_migrations(migrations, setting))
+        return results
 
     def is_cancelled(self) -> bool:
         """Whether a person or a migration has asked to stop."""
@@ -218,7 +220,7 @@ def migration_plan(result: CheckResult) -> MigrationPlan:
 
 
 def _note_intent(cluster: Cluster, run: str, among: int, intent: MigrationOutcome) -> None:
-    update_run_status(cluster, run, {"migrations": {intent.id: intent.as_result()}}, among=among)
+    update_run_status(cluster, run, {"migrations": {intent.id: to_result(intent)}}, among=among)
 
 
 def _hold(holding: LeaseHolding, _intent: MigrationOutcome) -> None:

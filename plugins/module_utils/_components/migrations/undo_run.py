@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 from ..._carrier.task import Result, Task
-from ..._cluster.cluster import Cluster
+from ..._cluster.cluster import API_VERSION, Cluster
 from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._errors import LifecycleError
 from ..._migrations import engine
@@ -24,17 +24,18 @@ from ..._objects.access.review import demand, known_resources
 from ..._objects.access.rights import Right, write_rights
 from ..._objects.apply.diff import diff_of
 from ..._progress import Step, no_progress
+from ..._result_codec import to_result
 from ..._runs.lease.lease_rights import lease_rights
 from ..._runs.lease.own_lease import run_with_own_lease
 from ..._runs.open_run import is_open
 from ..._runs.records.cluster_hold import require_no_hold
 from ..._runs.records.definitions import RecordKinds
+from ..._runs.records.hold_records import read_hold
 from ..._runs.records.installation import read_installation
 from ..._runs.records.journal_records import read_journal, with_secrets
 from ..._runs.records.record_rights import records_rights, undo_rights
-from ..._runs.records.record_schema import API_VERSION
 from ..._runs.records.record_writer import current_user
-from ..._runs.records.runs import new_run_name, read_run, read_runs
+from ..._runs.records.runs import begin_of, new_run_name, read_run, read_runs
 from ..._runs.records.undone_migrations import (
     UndoneMigration,
     record_undone,
@@ -121,13 +122,13 @@ def _undo(task: Task, request: UndoRequest, shipped: AskMigrations, kinds: Recor
 def _require_no_run(cluster: Cluster) -> None:
     """Raise LifecycleError if the cluster is held, or its last run has not ended."""
     installation = read_installation(cluster)
-    require_no_hold(installation.hold)
-    run = cluster.get(API_VERSION, "Run", installation.last_run) if installation.last_run else None
+    require_no_hold(read_hold(cluster))
+    run = cluster.get(API_VERSION, "KymaRun", installation.last_run) if installation.last_run else None
     if run is None or not is_open(run):
         return
-    spec = run["spec"]
+    begin = begin_of(run)
     raise LifecycleError(
-        f"the run {installation.last_run}, begun by {spec.get('startedBy')} at {spec.get('startedAt')}, has"
+        f"the run {installation.last_run}, begun by {begin.get('startedBy')} at {begin.get('startedAt')}, has"
         " not ended: let it end first, or end it by `cancel_kyma -e kyma_cancel_end=true` if its process "
         "is gone"
     )
@@ -279,7 +280,7 @@ def _result(
     failed = [one for one in undone if one.state == FAILED]
     result: Result = {
         "changed": any(one.changed for one in undone),
-        "undone": [one.as_result() for one in undone],
+        "undone": to_result(undone),
         "warnings": [
             *undoing.warnings,
             *dict.fromkeys(staying),

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from itertools import chain
 
 from ..._carrier.task import Result, Task
-from ..._cluster.cluster import Cluster, Object, ref_of
+from ..._cluster.cluster import API_VERSION, Cluster, Object, ref_of
 from ..._components.component_inventory import deployed_as
 from ..._components.component_removal import ComponentRemoval, remove_components
 from ..._components.migrations.undo_leftovers import MIGRATIONS, PastMigrations
@@ -28,6 +28,7 @@ from ..._objects.inventory.inventory_entry import InventoryEntry, entry_of
 from ..._objects.prune.contained_objects import ContainedObjects
 from ..._objects.prune.prune_decision import RemovalDecision
 from ..._objects.prune.removal import Terms, remove_objects
+from ..._result_codec import to_result
 from ..._runs.cancellation import Grace
 from ..._runs.durations import render_durations
 from ..._runs.lease.acquisition import delete_lease
@@ -36,12 +37,13 @@ from ..._runs.lease.own_lease import run_with_own_lease
 from ..._runs.outcomes import NOT_STARTED, SUCCEEDED, ComponentOutcome, removal_outcome
 from ..._runs.records.cluster_hold import ClusterHeld, hold_problem
 from ..._runs.records.definitions import RecordKinds
+from ..._runs.records.hold_records import read_hold
 from ..._runs.records.installation import Installation, read_installation, write_installation
 from ..._runs.records.inventories import read_inventories, read_owned
 from ..._runs.records.journal_records import read_journal
 from ..._runs.records.record_rights import records_deletion_rights, records_rights, undo_rights
-from ..._runs.records.record_schema import API_VERSION, DELETE, MODULES
-from ..._runs.records.runs import new_run_name, read_runs
+from ..._runs.records.record_schema import DELETE, MODULES
+from ..._runs.records.runs import begin_of, new_run_name, read_runs
 from ..._runs.task_run import TaskRun
 from ..._runs.wait_progress import with_reports
 from ..component_options import ComponentOptions
@@ -83,7 +85,7 @@ def delete_components(task: Task, options: ComponentOptions, kinds: RecordKinds)
 
 
 def _is_nothing_recorded(cluster: Cluster, options: ComponentOptions) -> bool:
-    return EVERYTHING in options.names and cluster.resource(API_VERSION, "Installation") is None
+    return EVERYTHING in options.names and cluster.resource(API_VERSION, "KymaInstallation") is None
 
 
 def _rights(cluster: Cluster, options: ComponentOptions, kinds: RecordKinds) -> set[Right]:
@@ -109,7 +111,7 @@ def _deleted(task: Task, options: ComponentOptions, kinds: RecordKinds, run: str
     result: Result = {
         **ended,
         "changed": any(one.deleted or one.changed for one in outcomes) or deletion.has_forgotten,
-        "components": [outcome.as_result() for outcome in outcomes],
+        "components": to_result(outcomes),
         "migrations": [],
         "warnings": [*([deletion.held] if deletion.held else []), *not_ended, *staying],
         "summary": [
@@ -155,7 +157,7 @@ class _Deletion:
         self._everything = EVERYTHING in options.names
         self._inventories, self._others = read_owned(cluster)
         self._installation = read_installation(cluster)
-        self.held = hold_problem(self._installation.hold, datetime.now(UTC))
+        self.held = hold_problem(read_hold(cluster), datetime.now(UTC))
         if self.held and not task.check_mode:
             raise ClusterHeld(self.held)
         chosen = [
@@ -249,12 +251,12 @@ class _Deletion:
         A run of components alone knows only these, so the newest run of a whole release has precedence.
         """
         last = self._installation.last_run
-        run = self._cluster.get(API_VERSION, "Run", last) if last else None
+        run = self._cluster.get(API_VERSION, "KymaRun", last) if last else None
         alone: Sequence[str] = ()
         if run and not _is_of_whole_release(run):
-            alone = run["spec"].get("allComponents") or ()
+            alone = begin_of(run).get("allComponents") or ()
             run = next(filter(_is_of_whole_release, read_runs(self._cluster)), None)
-        whole = (run or {}).get("spec", {}).get("allComponents") or ()
+        whole = begin_of(run or {}).get("allComponents") or ()
         return tuple(dict.fromkeys((*whole, *self._installation.components, *alone)))
 
     def _rights(self) -> set[Right]:
@@ -392,4 +394,4 @@ class _Deletion:
 
 def _is_of_whole_release(run: Object) -> bool:
     """Whether a run has the order of all components: modules have a separate order."""
-    return run["spec"].get("action") != MODULES and not run["spec"].get("alone")
+    return begin_of(run).get("action") != MODULES and not begin_of(run).get("alone")

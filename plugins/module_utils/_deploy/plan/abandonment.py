@@ -12,6 +12,7 @@ from ..._components.component_inventory import deployed_as
 from ..._objects.inventory.inventory import Inventory
 from ..._release.model import FOUNDATION
 from ..._runs.records.installation import Installation
+from ..._runs.records.runs import begin_of, run_status
 from ..desired.release_versions import is_same
 
 
@@ -34,7 +35,7 @@ def irreversible_changes(
         if is_same(deployed_as(inventory).version, target) or not inventory.digest
     ]
     replaced: dict[str, int] = {}
-    for status in map(_status, own := _runs_of(target, runs)):
+    for status in map(run_status, own := _runs_of(target, runs)):
         for name, outcome in (status.get("components") or {}).items():
             replaced[name] = replaced.get(name, 0) + outcome.get("replaced", 0)
     stays += [
@@ -59,17 +60,13 @@ def begun_migrations(target: str, runs: Iterable[Mapping[str, Any]]) -> dict[str
     return {
         id_: run["metadata"]["name"]
         for run in reversed(_runs_of(target, runs))
-        for id_, outcome in (_status(run).get("migrations") or {}).items()
+        for id_, outcome in (run_status(run).get("migrations") or {}).items()
         if outcome.get("wrote")
     }
 
 
 def _runs_of(target: str, runs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    return [run for run in runs if is_same(run["spec"].get("version") or "", target)]
-
-
-def _status(run: Mapping[str, Any]) -> Mapping[str, Any]:
-    return run.get("status") or {}
+    return [run for run in runs if is_same(begin_of(run).get("version") or "", target)]
 
 
 def downgrade_problem(inventory: Inventory, version: str) -> str:

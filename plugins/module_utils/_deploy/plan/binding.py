@@ -22,7 +22,9 @@ from ..._objects.apply.change import ObjectChange
 from ..._objects.apply.diff import changed_values
 from ..._objects.inventory.inventory_entry import short_hash
 from ..._release.model import NO_PROFILE, rendering_digest
+from ..._result_codec import to_result
 from ..._runs.records.installation import identity_of
+from ..._runs.records.runs import begin_of
 from ..._text import first_of
 from .release_plan import Plan
 
@@ -59,7 +61,7 @@ def plan_inputs(plan: Plan, cluster: Cluster, options: Mapping[str, Any]) -> dic
         "options": hashes_of(options),
         "release": _release(plan),
         "component": {
-            one.name: _lasting(one.as_result())
+            one.name: _lasting(to_result(one))
             | {"content": one.digest, "object": {str(c.ref): _change(c, values=True) for c in one.changes}}
             for one in plan.components
         },
@@ -118,7 +120,7 @@ def hashes_of(options: Mapping[str, Any]) -> dict[str, str]:
 def input_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """The plan inputs that have changed, each in a sentence; the first ten, and how many more there are."""
     old, new = dict(_flat(before, ())), dict(_flat(now, ()))
-    # An older version of this collection may not have written a field that is empty now.
+    # A record has no empty fields.
     paths = [
         path for path in dict.fromkeys((*old, *new)) if (old.get(path) or None) != (new.get(path) or None)
     ]
@@ -130,7 +132,7 @@ def _hash(value: Any) -> str:
 
 
 def _of_migration(migration: MigrationPlan) -> dict[str, Any]:
-    inputs = _lasting(migration.as_result())
+    inputs = _lasting(to_result(migration))
     if migration.verdict == "not_needed":
         # It writes nothing, and may have counted objects without a problem.
         del inputs["evidence"]
@@ -190,7 +192,8 @@ def with_planned_release(task: Task, record: Mapping[str, Any]) -> Task:
     Raises:
         LifecycleError: the release is another one.
     """
-    planned, profile = record["spec"].get("digest"), record["spec"].get("profile", "")
+    begin = begin_of(record)
+    planned, profile = begin.get("digest"), begin.get("profile", "")
     if not (planned and task.materials.has_release):
         return task
     requested = task.params["profile"]
@@ -211,12 +214,12 @@ def require_planned_code(task: Task, record: Mapping[str, Any]) -> None:
 
     Args:
         task: a task that runs migrations.
-        record: of its run; the run of a deletion has no planned code, and older records don't contain it.
+        record: of its run; the run of a deletion has no planned code.
 
     Raises:
         LifecycleError: the code is different.
     """
-    planned = record["spec"].get("code")
+    planned = begin_of(record).get("code")
     if not planned:
         return
     current = task.materials.migrations().code

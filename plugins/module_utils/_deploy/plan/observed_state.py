@@ -12,8 +12,11 @@ from ..._cluster.cluster import Cluster, Object, Ref
 from ..._components.component_health import has_health
 from ..._objects.inventory.inventory import Inventory
 from ..._objects.inventory.live_objects import as_permitted, read_live
+from ..._runs.records.cluster_hold import Hold
+from ..._runs.records.hold_records import read_hold
 from ..._runs.records.installation import Installation, basis_in, read_installation, records_version
 from ..._runs.records.inventories import read_owned
+from ..._threads import call_in_threads
 
 
 @dataclass(frozen=True)
@@ -28,8 +31,9 @@ class ObservedState:
             on.
         basis: a short form of the cluster's records; see :func:`basis_in`.
         others: the inventories of owners that are no components.
-        held: the hold on the cluster, in a sentence, if nothing else was read because of it.
+        held: the hold of the cluster, in a sentence, if nothing else was read because of it.
         versions: a short form of the records' versions; see :func:`~.installation.records_version`.
+        hold: of the cluster.
     """
 
     installation: Installation
@@ -40,18 +44,19 @@ class ObservedState:
     versions: str = ""
     others: tuple[Inventory, ...] = ()
     held: str = ""
+    hold: Hold | None = None
 
 
 def observe_cluster(
-    cluster: Cluster, stopped_by: Callable[[Installation], str] = lambda _installation: ""
+    cluster: Cluster, stopped_by: Callable[[Installation, Hold | None], str] = lambda _installation, _hold: ""
 ) -> ObservedState:
-    """Read a cluster's records and the objects in them: one request per kind, and two for the records.
+    """Read a cluster's records and the objects in them: one request per kind, and three for the records.
 
     Forbidden reads are recorded, so that a plan can list them with all its other blockers.
 
     Args:
         cluster: the live one.
-        stopped_by: returns the hold because of which nothing but the installation need be read, or empty.
+        stopped_by: returns the hold because of which nothing else need be read, or empty.
     """
     refused: list[str] = []
 
@@ -59,10 +64,11 @@ def observe_cluster(
     inventories: dict[str, Inventory] = {}
     others: tuple[Inventory, ...] = ()
     live: dict[Ref, Object] = {}
+    hold: Hold | None = None
     with as_permitted(refused):
-        installation = read_installation(cluster)
-    if held := stopped_by(installation):
-        return ObservedState(installation, {}, {}, held=held)
+        installation, hold = call_in_threads(lambda: read_installation(cluster), lambda: read_hold(cluster))
+    if held := stopped_by(installation, hold):
+        return ObservedState(installation, {}, {}, held=held, hold=hold)
     with as_permitted(refused):
         inventories, others = read_owned(cluster)
     with as_permitted(refused):
@@ -71,4 +77,4 @@ def observe_cluster(
     versions = records_version(
         installation, (part for one in (*inventories.values(), *others) for part in one.record_versions)
     )
-    return ObservedState(installation, inventories, live, tuple(refused), basis, versions, others)
+    return ObservedState(installation, inventories, live, tuple(refused), basis, versions, others, hold=hold)

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._runs.cluster_state import PLANNED, REFUSED, UNCHANGED, with_end
-from ..._runs.hop import Hop
+from ..._result_codec import to_result
+from ..._runs.cluster_state import PLANNED, REFUSED, UNCHANGED, Hop, with_end
 from .release_plan import Plan
 from .summary import count_changes
 
 
 def planned_hops(plan: Plan) -> list[dict[str, Any]]:
-    """All hops of a plan, see :class:`~.hop.Hop`: after one that would be refused none is started."""
+    """All hops of a plan, see :class:`~.cluster_state.Hop`; none is started after one that is refused."""
     hops = [_hop(one) for one in (plan, *plan.later)]
     way = zip(plan.way, plan.way[1:], strict=False)
     hops += [Hop(previous, version) for previous, version in list(way)[len(plan.later) :]]
     first = next((number for number, hop in enumerate(hops) if hop.state == REFUSED), len(hops))
-    return [hop.as_result() for hop in (*hops[:first], *with_end(hops[first:]))]
+    shown: list[dict[str, Any]] = to_result((*hops[:first], *with_end(hops[first:])))
+    return shown
 
 
 def _hop(plan: Plan) -> Hop:

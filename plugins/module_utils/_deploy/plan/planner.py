@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 
 from ..._carrier.task import Materials
 from ..._cluster.cluster import Cluster
@@ -21,7 +22,7 @@ from ..._objects.inventory.inventory import refs_to_check
 from ..._objects.ownership.policy import Policy
 from ..._objects.prune.prune_decision import may_prune
 from ..._release.model import rendering_digest
-from ..._runs.records.cluster_hold import hold_problem
+from ..._runs.records.cluster_hold import Hold, hold_problem
 from ..._runs.records.installation import Installation
 from ..._threads import call_in_threads
 from ...migration import GLOBAL
@@ -53,7 +54,7 @@ def create_plan(
     report.reading()
     fingerprint, observed = call_in_threads(
         materials.fingerprint,
-        lambda: observe_cluster(cluster, lambda current: _stopping_hold(current, materials, request)),
+        lambda: observe_cluster(cluster, partial(_stopping_hold, materials, request)),
     )
     report.has_read()
     profile = chosen_profile(request.profile, observed.installation)
@@ -111,9 +112,11 @@ def create_plan(
     ).plan()
 
 
-def _stopping_hold(installation: Installation, materials: Materials, request: PlanRequest) -> str:
+def _stopping_hold(
+    materials: Materials, request: PlanRequest, installation: Installation, hold: Hold | None
+) -> str:
     """The hold in force, if a plan need not find out whether it matters; otherwise empty."""
-    held = hold_problem(installation.hold, datetime.now(UTC)) if request.stops_at_hold else ""
+    held = hold_problem(hold, datetime.now(UTC)) if request.stops_at_hold else ""
     if not held:
         return ""
     materials = materials.for_profile(chosen_profile(request.profile, installation))

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from ..._cluster.cluster import Cluster
+from ..._cluster.cluster import API_VERSION, Cluster
 from ..._cluster.errors import ClusterError
 from ..._components.component_plan import Blocker
 from ..._objects.access.review import describe_missing_rights, missing_rights
@@ -20,9 +20,8 @@ from ..._objects.access.rights import Right, is_escalation, refused_right, write
 from ..._runs.lease.lease_rights import lease_rights
 from ..._runs.open_run import lost_runs, open_run_note
 from ..._runs.records.cluster_hold import hold_problem
-from ..._runs.records.definitions import RecordKinds
+from ..._runs.records.definitions import RecordKinds, are_installed
 from ..._runs.records.record_rights import records_rights
-from ..._runs.records.record_schema import API_VERSION
 from .component_preflight import (
     IntendedChanges,
     granting_rights_of,
@@ -68,7 +67,7 @@ def run_preflight(
             rights.
     """
     now = datetime.now(UTC)
-    held = hold_problem(observed.installation.hold, now)
+    held = hold_problem(observed.hold, now)
     blockers = [Blocker("", held, is_hold=True)] if held else []
     blockers += ownership_blockers(cluster, intended)
     # A refusal that only names a missing right is reported once, with the roles that grant it.
@@ -77,7 +76,8 @@ def run_preflight(
     refused |= {right for text in observed.refused if (right := refused_right(text)) is not None}
     remaining = [blocker for blocker, right in refusals if right is None]
     remaining += [Blocker("", text) for text in observed.refused if refused_right(text) is None]
-    needed = records_rights(kinds) | needed_rights(intended)
+    installed = are_installed(cluster, observed.installation, kinds)
+    needed = records_rights(kinds, are_installed=installed) | needed_rights(intended)
     missing, grants = _rights(cluster, intended, needed | lease_rights(), refused, remaining)
     remaining = [blocker for blocker in remaining if not (grants and is_escalation(blocker.message))]
     notes = (
@@ -110,7 +110,7 @@ def _open_run(cluster: Cluster, observed: ObservedState) -> tuple[str, ...]:
     if not name:
         return ()
     try:
-        run = cluster.get(API_VERSION, "Run", name)
+        run = cluster.get(API_VERSION, "KymaRun", name)
     except ClusterError:
         # Reported as a missing right.
         return ()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..._components.component_health import ObservedHealth
 from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan
 from ..._progress import Progress, no_progress
+from ..._result_codec import to_result
 from ..._runs.records.installation import Installation
 from ...migration import GLOBAL
 from ..desired.release_profile import profile_change
@@ -167,8 +168,8 @@ class Plan:
             "basis": self.basis,
             "versions": self.versions,
             "needed": self.is_needed,
-            "components": [component.as_result() for component in self.components],
-            "migrations": [migration.as_result() for migration in self.migrations],
+            "components": to_result(self.components),
+            "migrations": to_result(self.migrations),
             "prune": list(self.prune),
             "waves": [list(wave) for wave in self.waves],
             "stages": self._tasks(),
@@ -183,8 +184,8 @@ class Plan:
             "takings": {one.name: list(one.takings) for one in self.components if one.takings},
             "actions": dict(self.actions),
             "hops": [dict(hop) for hop in self.hops],
-            "later": [plan.as_result() for plan in self.later],
-            "unhealthy": [problem.as_result() for problem in self.health.problems],
+            "later": to_result(self.later),
+            "unhealthy": to_result(self.health.problems),
         }
 
     def _observations(self) -> dict[str, Any]:

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from ..._cluster.cluster import Cluster
+from ..._cluster.cluster import API_VERSION, Cluster
 from ..._cluster.errors import Forbidden
+from ..._result_codec import to_result
 from ..._runs.cluster_state import LOST
 from ..._runs.open_run import is_open, lost_runs
 from ..._runs.records.approvals import find_approvals
-from ..._runs.records.record_schema import API_VERSION
+from ..._runs.records.runs import begin_of, run_status
 from .release_plan import Plan
 
 
@@ -36,7 +37,7 @@ def rollout_facts(cluster: Cluster, plan: Plan, release_digest: str) -> dict[str
         "run": _last_run(cluster, installation.last_run),
         "now": cluster.server_time(),
         "healthy_since": plan.health.since,
-        "approvals": [one.as_result() for one in approvals],
+        "approvals": to_result(approvals),
         "approvals_problem": problem,
     }
 
@@ -49,9 +50,9 @@ def _last_run(cluster: Cluster, name: str) -> dict[str, str]:
     """The last run; empty if there is none, its record is gone, or the user may not read it."""
     run = None
     with suppress(Forbidden):
-        run = cluster.get(API_VERSION, "Run", name) if name else None
+        run = cluster.get(API_VERSION, "KymaRun", name) if name else None
     if run is None:
         return {}
     is_lost = is_open(run) and name in lost_runs(cluster, [run])
-    state = LOST if is_lost else str((run.get("status") or {}).get("state", ""))
-    return {"name": name, "state": state, "release_digest": run["spec"].get("releaseDigest", "")}
+    state = LOST if is_lost else str(run_status(run)["state"])
+    return {"name": name, "state": state, "release_digest": begin_of(run).get("releaseDigest", "")}

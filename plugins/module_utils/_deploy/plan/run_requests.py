@@ -20,7 +20,7 @@ _REVIEWS = {
 }
 NAME_LABEL = "kubernetes.io/metadata.name"
 _WRITES = ("CREATE", "UPDATE", "DELETE")
-_LABELS = {"Inventory": OWNER_LABEL, JOURNAL_ENTRY_KIND: RUN_LABEL}
+_LABELS = {"KymaInventory": OWNER_LABEL, JOURNAL_ENTRY_KIND: RUN_LABEL}
 """The label that each record of a kind has."""
 ACCESS_REVIEWS, RECORDS = "access reviews", "the records of this collection"
 LEASES = f"Leases in {LIFECYCLE_NAMESPACE}"
@@ -39,13 +39,19 @@ def requests_of_runs(kinds: RecordKinds) -> tuple[AdmissionRequest, ...]:
             RECORDS,
             operation,
             GROUP,
-            spec["names"]["plural"],
-            kind := spec["names"]["kind"],
-            tuple(version["name"] for version in spec["versions"]),
-            labels={_LABELS[kind]: None} if kind in _LABELS else {},
+            one.plural,
+            one.kind,
+            (one.address[0].rpartition("/")[2],),
+            labels={_LABELS[one.kind]: None} if one.kind in _LABELS else {},
         )
-        for spec in (definition["spec"] for definition in kinds.written)
+        for one in kinds.written
         for operation in _WRITES
+    ]
+    statuses = {one.plural for one in kinds.written if one.has_status}
+    records += [
+        replace(one, resource=f"{one.resource}/status")
+        for one in records
+        if one.operation == "UPDATE" and one.resource in statuses
     ]
     group, _slash, version = LEASE_API_VERSION.partition("/")
     lease = AdmissionRequest(

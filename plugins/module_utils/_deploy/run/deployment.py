@@ -12,6 +12,7 @@ from itertools import count
 from typing import Any
 
 from ..._carrier.task import Result, Task
+from ..._cluster.cluster import API_VERSION
 from ..._cluster.kinds import NAMESPACE_KIND, Kind, defined_kinds, is_of_kind
 from ..._components.component_context import ComponentContext, ContentSource, KnownState, RunAdditions
 from ..._components.component_crds import narrow_component
@@ -23,6 +24,7 @@ from ..._objects.health.watcher import Watcher
 from ..._objects.inventory.live_objects import read_autoscaled, scope_of
 from ..._objects.ownership.findings import describe_findings
 from ..._release.model import rendering_digest
+from ..._result_codec import to_result
 from ..._runs.cancellation import CancellationCheck, Grace
 from ..._runs.lease.lease_session import run_under_lease
 from ..._runs.lease.own_lease import run_with_own_lease
@@ -41,8 +43,7 @@ from ..._runs.recorder import end_if_cancelled, seconds_since_start
 from ..._runs.records.installation import read_installation, write_installation
 from ..._runs.records.inventories import read_inventories
 from ..._runs.records.journal_records import journal_of
-from ..._runs.records.record_schema import API_VERSION
-from ..._runs.records.runs import new_run_name, read_run, update_run_status
+from ..._runs.records.runs import begin_of, new_run_name, read_run, run_status, update_run_status
 from ..._runs.run_failures import outcome_problems, task_failures
 from ..._threads import call_in_threads, map_in_threads
 from ..._timestamp import timestamp
@@ -78,8 +79,8 @@ class _Deployment:
         self._run = options.run
         self._names = options.names
         self._record = record
-        self._spec: Mapping[str, Any] = self._record.get("spec") or {}
-        self._status: Mapping[str, Any] = self._record.get("status") or {}
+        self._begin = begin_of(self._record)
+        self._status = run_status(self._record)
         self._stopping = CancellationCheck(task, self._record)
         self._task = task = replace(task, cancelled=self._stopping)
         release, unchanged = read_release(task.materials, known.inventories)
@@ -99,7 +100,7 @@ class _Deployment:
         elif task.tenure:
             migrating = migrating.with_lease(task.tenure)
         self._migrating = migrating
-        recorded = bool(self._run) or task.cluster.resource(API_VERSION, "Inventory") is not None
+        recorded = bool(self._run) or task.cluster.resource(API_VERSION, "KymaInventory") is not None
         self._place = ComponentContext(
             cluster=task.cluster,
             policy=options.policy,
@@ -114,7 +115,7 @@ class _Deployment:
             ),
             source=ContentSource(release.version, digest),
             additions=RunAdditions(self._new_kinds(), self._namespaces()),
-            planned=(self._spec.get("takings") or {}) if self._run else None,
+            planned=(self._begin.get("takings") or {}) if self._run else None,
             selection=self._selection(),
             providers=self._desired.providers,
             run=self._run,
@@ -125,13 +126,13 @@ class _Deployment:
 
     def _counter(self) -> Callable[[], str]:
         """Counts the components of the run that have ended, including those of earlier tasks."""
-        total = len(self._spec.get("components") or ())
+        total = len(self._begin.get("components") or ())
         numbers = count(sum(1 for state in self._earlier.values() if state in ENDS) + 1)
         return lambda: f", {min(next(numbers), total)} of {total} components" if total > 1 else ""
 
     def _new_kinds(self) -> dict[tuple[str, str], Kind]:
         """The kinds that this run installed: outside of a run, all that the release defines."""
-        begun = self._spec.get("components") if self._run else self._desired.components
+        begun = self._begin.get("components") if self._run else self._desired.components
         defined: dict[tuple[str, str], Kind] = {}
         for name in begun or ():
             component = self._desired.components.get(name)
@@ -141,7 +142,7 @@ class _Deployment:
     def _selection(self) -> Mapping[str, str]:
         """The objects of each component that are read and applied, as the plan of the run decided."""
         if self._run:
-            return self._spec.get("selection") or {}
+            return self._begin.get("selection") or {}
         return {name: MOVED for name, one in self._desired.components.items() if one.is_unchanged}
 
     def _namespaces(self) -> frozenset[str]:
@@ -198,8 +199,8 @@ class _Deployment:
         them.
         """
         states = {**self._earlier, **{name: one.state for name, one in self._outcomes.items()}}
-        unfinished = any(states.get(name) != SUCCEEDED for name in self._spec.get("components") or ())
-        if not self._run or self._spec.get("alone") or unfinished or self._place.cancelled():
+        unfinished = any(states.get(name) != SUCCEEDED for name in self._begin.get("components") or ())
+        if not self._run or self._begin.get("alone") or unfinished or self._place.cancelled():
             return
         wide = {name: entry.get("wide") for name, entry in (self._status.get("components") or {}).items()}
         wide |= {name: one.wide for name, one in self._outcomes.items()}
@@ -218,7 +219,7 @@ class _Deployment:
                     phases=phases,
                 )
             self._outcomes[name] = ended
-            result = ended.as_result()
+            result = to_result(ended)
             entry = {key: result[key] for key in ("state", "error", "phases")}
             update_run_status(self._task.cluster, self._run, {"components": {name: entry}})
 
@@ -250,7 +251,7 @@ class _Deployment:
         state = self._phase(before).get("state", "")
         if state == FAILED:
             return "a global migration failed"
-        if not state and before in (self._spec.get("phases") or ()):
+        if not state and before in (self._begin.get("phases") or ()):
             return "the global migrations before it did not end"
         return ""
 
@@ -268,9 +269,9 @@ class _Deployment:
     def _note(self, outcome: ComponentOutcome) -> None:
         if not self._run:
             return
-        entry = outcome.as_result()
+        entry = to_result(outcome)
         if outcome.watched:
-            entry["seen"] = round(seconds_since_start(self._spec), 3)
+            entry["seen"] = round(seconds_since_start(self._begin), 3)
         status: dict[str, Any] = {"components": {outcome.name: entry}}
         if outcome.migrations:
             status["migrations"] = {one["id"]: dict(one) for one in outcome.migrations}
@@ -330,7 +331,7 @@ def _deploy_under_lease(
     result: Result = {
         **ended,
         "changed": any(_has_changed(outcome) for outcome in outcomes),
-        "components": [outcome.as_result() for outcome in outcomes],
+        "components": to_result(outcomes),
         "migrations": [dict(migration) for outcome in outcomes for migration in outcome.migrations],
         "durations": _durations(outcomes),
         "warnings": [*ended.get("warnings", ()), *_warnings(outcomes, planned=bool(options.run))],
@@ -363,5 +364,5 @@ def _durations(outcomes: list[ComponentOutcome]) -> list[Mapping[str, Any]]:
     rows: list[Mapping[str, Any]] = []
     for outcome in outcomes:
         rows += [duration_of("migration", one["id"], one) for one in outcome.migrations]
-        rows.append(duration_of("component", outcome.name, outcome.as_result()))
+        rows.append(duration_of("component", outcome.name, to_result(outcome)))
     return rows

@@ -15,13 +15,14 @@ from ..._cluster.cluster import Cluster
 from ..._objects.health.watcher import Watcher
 from ..._objects.inventory.live_objects import scope_of
 from ..._objects.prune.removal import Terms
+from ..._result_codec import to_result
 from ..._runs.cancellation import CancellationCheck, Grace
 from ..._runs.lease.lease_session import run_under_lease
 from ..._runs.lease.own_lease import run_with_own_lease
 from ..._runs.outcomes import FAILED, PRUNE, SUCCEEDED, ComponentOutcome, duration_of, phase_entry
 from ..._runs.recorder import end_if_cancelled
 from ..._runs.records.inventories import read_owned
-from ..._runs.records.runs import new_run_name, read_run, update_run_status
+from ..._runs.records.runs import new_run_name, read_run, run_status, update_run_status
 from ..._runs.run_failures import run_problems
 from ..component_options import ComponentOptions
 from ..desired.desired_release import desired_release
@@ -56,9 +57,9 @@ def _pruned(task: Task, options: ComponentOptions, record: Mapping[str, Any]) ->
     result: Result = {
         **ended,
         "changed": any(outcome.deleted for outcome in outcomes),
-        "components": [outcome.as_result() for outcome in outcomes],
+        "components": to_result(outcomes),
         "migrations": [],
-        "durations": [duration_of("component", one.name, one.as_result()) for one in outcomes],
+        "durations": [duration_of("component", one.name, to_result(one)) for one in outcomes],
         "warnings": [*ended.get("warnings", ()), *warnings],
     }
     if why_not:
@@ -91,7 +92,7 @@ def _prune(task: Task, options: ComponentOptions) -> list[ComponentOutcome]:
 
 
 def _note(cluster: Cluster, run: str, outcomes: Sequence[ComponentOutcome], seconds: float) -> None:
-    status = read_run(cluster, run).get("status") or {}
+    status = run_status(read_run(cluster, run))
     known: Mapping[str, Any] = status.get("components") or {}
     failed = any(outcome.state != SUCCEEDED for outcome in outcomes)
     components = {
@@ -106,7 +107,7 @@ def _after_pruning(known: Mapping[str, Any], outcome: ComponentOutcome) -> dict[
     """The run's record of a component, with the outcome of its pruning."""
     warnings = [*known.get("warnings", ()), *outcome.warnings]
     return {
-        **outcome.as_result(),
+        **to_result(outcome),
         **known,
         "state": outcome.state,
         "error": outcome.error,

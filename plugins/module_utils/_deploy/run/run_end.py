@@ -17,16 +17,24 @@ from ..._cluster.cluster import Cluster
 from ..._components.component_health import has_health, observed_health, unhealthy_result
 from ..._objects.inventory.inventory import refreshed_inventory
 from ..._objects.inventory.live_objects import read_live, read_metadata
+from ..._runs.cluster_state import changes_in
 from ..._runs.durations import render_durations
-from ..._runs.hop import changes_in, not_deployed_completely
 from ..._runs.interrupted_run import unrecorded_components
 from ..._runs.lease.lease_session import release_lease, run_under_lease
-from ..._runs.outcomes import CANCELLED, END, FAILED, SUCCEEDED, durations_of, phase_entry
+from ..._runs.outcomes import (
+    CANCELLED,
+    END,
+    FAILED,
+    SUCCEEDED,
+    durations_of,
+    not_deployed_completely,
+    phase_entry,
+)
 from ..._runs.recorder import end_record, run_seconds, seconds_since_start
 from ..._runs.records.installation import Installation
 from ..._runs.records.inventories import read_inventories, write_inventory
 from ..._runs.records.record_schema import RUNNING
-from ..._runs.records.runs import read_run
+from ..._runs.records.runs import begin_of, read_run, run_status
 from ..._runs.run_failures import failures_in_short, run_problems
 from ..._threads import map_in_threads
 
@@ -47,7 +55,7 @@ def end_run(task: Task) -> Result:
     started = time.monotonic()
     record = read_run(task.cluster, task.params["run"])
     interactive = task.params["interactive_managers"]
-    if (record.get("status") or {}).get("state", RUNNING) != RUNNING:
+    if run_status(record)["state"] != RUNNING:
         # By the work itself, or by another process: then the run need not hold the lease any more.
         result = _record_end(task.cluster, record, interactive, started)
     else:
@@ -55,35 +63,35 @@ def end_run(task: Task) -> Result:
             result = _record_end(working_task.cluster, record, interactive, started)
     release_lease(task.cluster, record)
     if task.params["require_healthy"] and result["state"] == SUCCEEDED:
-        result |= _unhealthy(task.cluster, record["spec"])
+        result |= _unhealthy(task.cluster, begin_of(record))
     return {**result, "plan": dict(task.params["plan"] or {})}
 
 
-def _unhealthy(cluster: Cluster, spec: Mapping[str, Any]) -> Result:
+def _unhealthy(cluster: Cluster, begin: Mapping[str, Any]) -> Result:
     """What fails the task if an object is not healthy that the run left unchanged."""
-    inventories = read_inventories(cluster, spec["allComponents"]).values()
+    inventories = read_inventories(cluster, begin["allComponents"]).values()
     live = read_live(cluster, inventories, has_health, once=True).objects
     problems = observed_health(inventories, live).problems
-    return {**unhealthy_result(spec["version"], problems), "state": FAILED} if problems else {}
+    return {**unhealthy_result(begin["version"], problems), "state": FAILED} if problems else {}
 
 
 def _record_end(
     cluster: Cluster, record: Mapping[str, Any], interactive: Sequence[str], started: float
 ) -> Result:
     """End the record of a run; a record with an end stays unchanged."""
-    name, spec, status = record["metadata"]["name"], record["spec"], record.get("status") or {}
-    ended_before = status.get("state", RUNNING) != RUNNING
+    name, begin, status = record["metadata"]["name"], begin_of(record), run_status(record)
+    ended_before = status["state"] != RUNNING
     unrecorded = {} if ended_before else unrecorded_components(cluster, record)
     status = {**status, "components": {**(status.get("components") or {}), **unrecorded}}
     record = {**record, "status": status}
     failures = run_problems(record)
     state = (CANCELLED if status.get("cancelled") else FAILED) if failures else SUCCEEDED
     if not ended_before:
-        _note_as_they_are_now(cluster, _unseen(status, seconds_since_start(spec)), interactive)
+        _note_as_they_are_now(cluster, _unseen(status, seconds_since_start(begin)), interactive)
         now = cluster.server_time()
-        after = None if failures else partial(_installation_after, run_name=name, spec=spec, now=now)
+        after = None if failures else partial(_installation_after, run_name=name, begin=begin, now=now)
         phases = {END: phase_entry(SUCCEEDED, time.monotonic() - started)}
-        seconds = run_seconds(spec, status)
+        seconds = run_seconds(begin, status)
         end_record(cluster, name, state, failures, seconds, after, phases=phases, components=unrecorded)
         status = {
             **status,
@@ -92,16 +100,16 @@ def _record_end(
         }
     rows = durations_of(status)
     seconds = float(status.get("seconds", 0.0))
-    title = f"{_what_of(spec)}: {state} after {seconds:.1f} s (run {name})"
+    title = f"{_what_of(begin)}: {state} after {seconds:.1f} s (run {name})"
     result: Result = {
         "changed": True,
         "run": name,
         "state": state,
-        "previous": spec.get("previous", ""),
-        "version": spec["version"],
+        "previous": begin.get("previous", ""),
+        "version": begin["version"],
         "seconds": seconds,
         "started_at": min(
-            (row["started_at"] for row in rows if row["started_at"]), default=spec["startedAt"]
+            (row["started_at"] for row in rows if row["started_at"]), default=begin["startedAt"]
         ),
         "finished_at": max((row["finished_at"] for row in rows), default=""),
         "changes": changes_in(
@@ -115,31 +123,31 @@ def _record_end(
         listed = "\n".join(f"- {failure}" for failure in failures_in_short(record) or failures)
         result["failed"] = True
         result["msg"] = (
-            f"{not_deployed_completely(_what_of(spec))}. The cluster {_version_of(spec)};"
+            f"{not_deployed_completely(_what_of(begin))}. The cluster {_version_of(begin)};"
             f" {_what_next(state)}:\n{listed}"
         )
     return result
 
 
-def _version_of(spec: Mapping[str, Any]) -> str:
-    previous = spec.get("previous")
+def _version_of(begin: Mapping[str, Any]) -> str:
+    previous = begin.get("previous")
     return f"is still at version {previous}" if previous else "has no version yet"
 
 
 def _installation_after(
-    before: Installation, run_name: str, spec: Mapping[str, Any], now: str
+    before: Installation, run_name: str, begin: Mapping[str, Any], now: str
 ) -> Installation:
     """The installation after a run that succeeded; components alone leave its version unchanged."""
-    if spec.get("alone"):
-        components = dict.fromkeys((*before.components, *spec["allComponents"]))
-        return replace(before, digest=spec.get("kept", ""), components=tuple(components), last_run=run_name)
-    release_digest = spec.get("releaseDigest", "")
+    if begin.get("alone"):
+        components = dict.fromkeys((*before.components, *begin["allComponents"]))
+        return replace(before, digest=begin.get("kept", ""), components=tuple(components), last_run=run_name)
+    release_digest = begin.get("releaseDigest", "")
     return Installation(
-        version=spec["version"],
-        target=spec["version"],
-        profile=spec.get("profile", ""),
-        digest=spec.get("digest", ""),
-        components=tuple(spec.get("allComponents") or ()),
+        version=begin["version"],
+        target=begin["version"],
+        profile=begin.get("profile", ""),
+        digest=begin.get("digest", ""),
+        components=tuple(begin.get("allComponents") or ()),
         last_run=run_name,
         definitions=before.definitions,
         resource_version=before.resource_version,
@@ -157,8 +165,9 @@ def _what_next(state: str) -> str:
     return again if state == CANCELLED else "correct what failed and run the playbook again"
 
 
-def _what_of(spec: Mapping[str, Any]) -> str:
-    return f"Kyma {spec['version']}" + (f" ({', '.join(spec['alone'])} alone)" if spec.get("alone") else "")
+def _what_of(begin: Mapping[str, Any]) -> str:
+    alone = f" ({', '.join(begin['alone'])} alone)" if begin.get("alone") else ""
+    return f"Kyma {begin['version']}{alone}"
 
 
 def _unseen(status: Mapping[str, Any], now: float) -> list[str]:

@@ -28,9 +28,10 @@ from ..._runs.lease.lease_session import (
     release_acquired_lease,
 )
 from ..._runs.outcomes import LEASE, PLAN, PRUNE, SUCCEEDED, global_phase, phase_entry
-from ..._runs.recorder import begin_record, end_cancelled_run, run_seconds, run_spec
-from ..._runs.records.cluster_hold import require_no_hold
+from ..._runs.recorder import begin_record, end_cancelled_run, run_begin, run_seconds
+from ..._runs.records.cluster_hold import Hold, require_no_hold
 from ..._runs.records.definitions import RecordKinds, install_definitions
+from ..._runs.records.hold_records import read_hold
 from ..._runs.records.installation import Installation, basis_in, read_installation, records_version
 from ..._runs.records.inventories import read_inventories, read_record_versions
 from ..._runs.records.record_schema import DEPLOY, RUNNING
@@ -63,7 +64,7 @@ def start_run(task: Task, kinds: RecordKinds, plan: Mapping[str, Any]) -> Result
     started = time.monotonic()
     task.progress("run", "starting", f"Kyma {plan['version']}", Step())
     seen = _look(task)
-    require_no_hold(seen.installation.hold)
+    require_no_hold(seen.hold)
     if not seen.before.lease.holder and not _is_as_planned(task.cluster, plan, seen):
         if not seen.installation.uid:
             raise LifecycleError(
@@ -85,28 +86,28 @@ def start_run(task: Task, kinds: RecordKinds, plan: Mapping[str, Any]) -> Result
     with hold_lease(task, won, warning=warning, state=shown, outlives_block=True) as working_task:
         phases = _phases_before(plan, time.monotonic() - started)
         # First, because the run's seconds begin with it.
-        spec = _run_spec(plan, seen.installation, task.params)
+        begin = _run_begin(plan, seen.installation, task.params)
         install_definitions(working_task.cluster, seen.installation, kinds)
-        spec["lease"] = lease_record(won)
+        begin["lease"] = lease_record(won)
         begun = _installation_while_running(plan, seen.installation, kinds)
-        begun = replace(begun, rollout=spec.get("rollout", begun.rollout))
-        phases = begin_record(working_task.cluster, name, spec, seen.installation, begun, phases)
-        _note_begin(working_task, plan, name, spec)
+        begun = replace(begun, rollout=begin.get("rollout", begun.rollout))
+        phases = begin_record(working_task.cluster, name, begin, seen.installation, begun, phases)
+        _note_begin(working_task, plan, name, begin)
     return {
         "changed": True,
         "run": name,
         "outdated": False,
         "advisory": warning,
         "state": RUNNING,
-        "seconds": run_seconds(spec, {"phases": phases}),
+        "seconds": run_seconds(begin, {"phases": phases}),
         "started_at": precise_timestamp(),
     }
 
 
-def _run_spec(plan: Mapping[str, Any], before: Installation, params: Mapping[str, Any]) -> dict[str, Any]:
-    """The first spec of the run's record."""
+def _run_begin(plan: Mapping[str, Any], before: Installation, params: Mapping[str, Any]) -> dict[str, Any]:
+    """What the run's record says of its begin."""
     taking_part = [name for wave in plan["waves"] for name in wave]
-    spec = run_spec(
+    begin = run_begin(
         DEPLOY,
         before,
         version=plan["version"],
@@ -115,7 +116,7 @@ def _run_spec(plan: Mapping[str, Any], before: Installation, params: Mapping[str
         all_components=[c["name"] for c in plan["components"] if c["action"] not in ("orphaned", "delete")],
         deadline=params["deadline"],
     )
-    spec |= {
+    begin |= {
         "digest": plan["digest"],
         "releaseDigest": plan["release_digest"],
         "selection": dict(plan["selection"]),
@@ -126,14 +127,14 @@ def _run_spec(plan: Mapping[str, Any], before: Installation, params: Mapping[str
         "migrations": predicted_verdicts(plan["migrations"]),
     }
     if rollout := params["rollout"]:
-        spec["rollout"] = {"ring": rollout["ring"], "releaseDigest": rollout["release_digest"]}
+        begin["rollout"] = {"ring": rollout["ring"], "releaseDigest": rollout["release_digest"]}
     if "code" in plan:
-        spec["code"] = dict(plan["code"])
+        begin["code"] = dict(plan["code"])
     if plan["alone"]:
         # Those components of the same release leave the cluster with all of it, as it was rendered.
         digest = before.digest if before.digest == plan["digest"] else ""
-        spec |= {"alone": plan["alone"], "kept": digest}
-    return spec
+        begin |= {"alone": plan["alone"], "kept": digest}
+    return begin
 
 
 def _installation_while_running(
@@ -154,11 +155,11 @@ def _phases_before(plan: Mapping[str, Any], lease_seconds: float) -> dict[str, A
     return {PLAN: {"kind": PLAN, "state": SUCCEEDED, **plan["duration"]}, LEASE: lease}
 
 
-def _note_begin(task: Task, plan: Mapping[str, Any], name: str, spec: Mapping[str, Any]) -> None:
+def _note_begin(task: Task, plan: Mapping[str, Any], name: str, begin: Mapping[str, Any]) -> None:
     if plan.get("noted"):
         record_observations(task.cluster, plan, read_inventories(task.cluster))
     if task.cancelled():
-        end_cancelled_run(task.cluster, name, stop_text(spec["startedBy"]))
+        end_cancelled_run(task.cluster, name, stop_text(begin["startedBy"]))
 
 
 def _phases_of(stages: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -175,22 +176,25 @@ class _Seen(NamedTuple):
 
     Attributes:
         installation: as it is recorded.
+        hold: of the cluster.
         versions: of the records, see :func:`~.installation.records_version`.
         before: the lease and its holder.
     """
 
     installation: Installation
+    hold: Hold | None
     versions: str
     before: LeaseState
 
 
 def _look(task: Task) -> _Seen:
-    before, installation, parts = call_in_threads(
+    before, installation, hold, parts = call_in_threads(
         lambda: read_lease_state(task),
         lambda: read_installation(task.cluster),
+        lambda: read_hold(task.cluster),
         lambda: read_record_versions(task.cluster),
     )
-    return _Seen(installation, records_version(installation, parts), before)
+    return _Seen(installation, hold, records_version(installation, parts), before)
 
 
 def _is_as_planned(cluster: Cluster, plan: Mapping[str, Any], seen: _Seen) -> bool:
@@ -211,7 +215,7 @@ def _outdated(task: Task, *, is_awaited: bool) -> Result:
     if not is_awaited:
         raise LifecycleError(
             "another deployment has begun on this cluster since the plan was made, so the plan may be "
-            "wrong; check `kubectl get runs.lifecycle.kyma-project.io`, then run the playbook again"
+            "wrong; check `kubectl get kymaruns`, then run the playbook again"
         )
     message = "another run has changed this cluster since the plan was made: plan again"
     task.progress("run", "outdated", message)

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..._cluster.cluster import GROUP, Object
+from ..._cluster.cluster import API_VERSION, Object
 from ..._deep_copy import deep_copy
 from ..._dry_run.crd_schema import Misfit, ViolationType, misfits
 from ..._jobs.secret_validation import is_object_name
 from ..._loose_json import mapping_of, text_of
 from ..._text import one_line, suggestion
-from ..errand_definition import DEFINITION
-from ..errand_model import API_VERSION, KIND, Errand, ErrandKey, Strategy, errand_from
+from ..errand_definition import ERRAND_RESOURCE
+from ..errand_model import KIND, Errand, ErrandKey, Strategy, errand_from
 from ..errand_validation import problems_of
 from ..quarks_job import (
     QUARKS_API_VERSION,
@@ -25,10 +25,6 @@ from ..quarks_job import (
     errand_from_quarks_job,
     is_quarks_job,
 )
-
-_SCHEMA = DEFINITION["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-_API_VERSIONS = [f"{GROUP}/{version['name']}" for version in DEFINITION["spec"]["versions"]]
-"""The apiVersions of an Errand, the newest first."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +96,7 @@ def desired_errand(request: ErrandRequest) -> DesiredErrand:
         if request.definition is None and request.template is None:
             problems.append("what it runs is missing. Set template or definition")
             obj["spec"]["template"] = {}
-        problems += [_misfit_text(misfit) for misfit in misfits(obj, _SCHEMA)]
+        problems += [_misfit_text(misfit) for misfit in misfits(obj, ERRAND_RESOURCE.schema)]
         if not problems:
             problems += problems_of(errand_from(obj))
     return DesiredErrand(obj, tuple(warnings), tuple(dict.fromkeys(problems)))
@@ -143,10 +139,10 @@ def _object(request: ErrandRequest, warnings: list[str], problems: list[str]) ->
             warnings.append(f"QuarksJob {name}, as an Errand: " + "; ".join(converted.differences))
         return converted.errand
     api_version, kind = definition.get("apiVersion"), definition.get("kind")
-    if kind != KIND or api_version not in _API_VERSIONS:
+    if kind != KIND or api_version != API_VERSION:
         problems.append(
             f"definition is {one_line(kind, 100)} of {one_line(api_version, 100)}. Give an object of kind"
-            f" {KIND} ({_API_VERSIONS[0]}) or {QUARKS_KIND} ({QUARKS_API_VERSION})"
+            f" {KIND} ({API_VERSION}) or {QUARKS_KIND} ({QUARKS_API_VERSION})"
         )
         return {"apiVersion": API_VERSION, "kind": KIND, "metadata": {}}
     written = deep_copy({name: value for name, value in definition.items() if name != "status"})
@@ -196,7 +192,7 @@ def _misfit_text(misfit: Misfit) -> str:
 
 
 def _known_fields(path: str) -> Iterator[str]:
-    schema: Mapping[str, Any] = _SCHEMA
+    schema: Mapping[str, Any] = ERRAND_RESOURCE.schema
     for step in filter(None, path.split(".")):
         properties = mapping_of(schema.get("properties"))
         schema = mapping_of(properties.get(step) or schema.get("additionalProperties"))

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..._cluster.cluster import Cluster
+from ..._cluster.cluster import API_VERSION, Cluster
 from ..._jobs.pod_references import SECRET, pod_references
 from ..._jobs.secret_users import SecretUsers, users_by_secret
-from ..errand_model import API_VERSION, KIND, Errand, errand_from
+from ..errand_model import KIND, Errand, errand_from
 
 
 def read_errand_users(cluster: Cluster, namespace: str) -> SecretUsers:

@@ -42,7 +42,8 @@ _CONTROLLER_ANNOTATIONS: Mapping[str, str] = {
     "Job": "batch.kubernetes.io/",
 }
 _JOB_LABELS = ("controller-uid", "job-name")
-_MOST_RETRIES = 2**31 - 1
+MOST_RETRIES, DEFAULT_RETRIES = 2**31 - 1, 6
+"""The API server's defaults of a Job's ``backoffLimit``, with a limit per index and without."""
 
 
 def normal_form(obj: Mapping[str, Any], *, is_strict: bool = False) -> Object:
@@ -162,7 +163,7 @@ def _reduce_job_spec(spec: Object) -> None:
         del spec["parallelism"]
     if spec.get("completions") == 1 and "parallelism" not in spec:
         del spec["completions"]
-    if spec.get("backoffLimit") == (_MOST_RETRIES if "backoffLimitPerIndex" in spec else 6):
+    if spec.get("backoffLimit") == (MOST_RETRIES if "backoffLimitPerIndex" in spec else DEFAULT_RETRIES):
         del spec["backoffLimit"]
     for rule in items_at(fields_at(spec, "podFailurePolicy"), "rules"):
         for condition in items_at(rule, "onPodConditions"):

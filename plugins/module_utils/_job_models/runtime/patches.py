@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """JSON merge patches (RFC 7386) between runtime objects: pure.
 
-The patch of a job's ``extra`` goes one step further. A mapping in place of a list of named items, such as
-containers, patches the items by name. Otherwise the image in a list of containers would hide the job's own.
+The patches of a job's mappings go one step further. In place of a list of named items, such as containers, a
+list or a mapping of such items merges by name. Otherwise another container would replace the job's own.
 """
 
 from __future__ import annotations
@@ -41,62 +41,23 @@ def _without_nulls(fields: Mapping[str, Any]) -> Object:
     }
 
 
-def extra_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> Object:
-    """The smallest patch for ``extra`` that turns ``old`` into ``new``; empty if they are equal."""
-    return deep_copy(_patch(old, _without_nulls(new)))
-
-
-def apply_extra(obj: Mapping[str, Any], patch: Mapping[str, Any]) -> Object:
-    """The object after a patch of ``extra``. The result shares nothing with either argument."""
-    patched: Object = deep_copy(_patched(obj, patch))
-    return patched
-
-
-def _patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> Object:
-    patch: Object = {name: None for name in old if name not in new}
-    for name, value in new.items():
-        before = old.get(name)
-        if name not in old or before != value or isinstance(before, bool) is not isinstance(value, bool):
-            patch[name] = _patch_of_value(before, value)
-    return {name: value for name, value in patch.items() if value != {} or new.get(name) == {}}
-
-
-def _patch_of_value(old: Any, new: Any) -> Any:
-    if isinstance(old, Mapping) and isinstance(new, Mapping):
-        return _patch(old, new)
-    if isinstance(old, list) and isinstance(new, list):
-        patch = _patch_of_items(old, new)
-        if patch is not None and _patched(old, patch) == new:
-            return patch
-    return new
-
-
-def _patch_of_items(old: Sequence[Any], new: Sequence[Any]) -> Object | None:
-    """By name, the patches of items; None if names don't distinguish the items, or if none is left."""
-    before, after = items_by_name(old), items_by_name(new)
-    if before is None or after is None or not before or not after:
-        return None
-    if len(before) == 1 and not before.keys() & after.keys():
-        # The first item under another name.
-        [name], first = before, next(iter(after))
-        after = {name: after[first], **{one: after[one] for one in after if one != first}}
-    if not before.keys() & after.keys():
-        return None
-    return _patch(before, after)
-
-
-def _patched(value: Any, patch: Any) -> Any:
+def patched(value: Any, patch: Any) -> Any:
+    """A value after the patch of a job's mapping. The result may share parts with both."""
+    if isinstance(value, list) and (items := items_by_name(value)):
+        patches = (
+            patch if isinstance(patch, Mapping) else items_by_name(patch) if isinstance(patch, list) else None
+        )
+        if patches is not None:
+            named = {name: one and {"name": name, **mapping_of(one)} for name, one in patches.items()}
+            return [*patched(items, named).values()]
     if not isinstance(patch, Mapping):
         return patch
-    items = items_by_name(value) if isinstance(value, list) else None
-    if items:
-        return [*_patched(items, patch).values()]
     fields = dict(value) if isinstance(value, Mapping) else {}
     for name, one in patch.items():
         if one is None:
             fields.pop(name, None)
         else:
-            fields[name] = _patched(fields.get(name), one)
+            fields[name] = patched(fields.get(name), one)
     return fields
 
 

@@ -10,13 +10,13 @@ from typing import Any
 
 from ..._cluster.cluster import FIELD_MANAGER, MANAGED_BY, Object
 from ..._deep_copy import deep_copy
-from ..._loose_json import fields_at, items_at, mapping_of
+from ..._loose_json import fields_at, mapping_of
 from ..command_lines import shell_line
-from ..core_job import CoreJob, HealthCheck, JobType, Volume
+from ..core_job import MAPPINGS, CoreJob, HealthCheck, JobType, Volume
+from ..field_checks import VOLUME_SOURCES
 from ..job_fields import core_job, fields_of
-from ..kubernetes_fields import KUBERNETES_FIELDS, Form, KubernetesField, Place
 from ..schedules import resolved_schedule
-from .patches import apply_extra, apply_patch
+from .patches import patched
 from .probe_commands import SHELL, script_command
 from .variable_order import expanding_order
 
@@ -39,14 +39,6 @@ CONTAINER, VOLUME = "job", "data"
 
 VOLUME_PREFIX = "volume-"
 """The start of the name of one of several volumes. Its place in the list follows."""
-VOLUME_SOURCES: Mapping[str, tuple[str, str]] = {
-    "claim": ("persistentVolumeClaim", "claimName"),
-    "secret": ("secret", "secretName"),
-    "config_map": ("configMap", "name"),
-    "empty_dir": ("emptyDir", "sizeLimit"),
-}
-"""By our name of a source, that of Kubernetes, and its part that a text stands for."""
-
 _MOUNT_PATH = "/data"
 _STARTING_DEADLINE_SECONDS = 30
 _STARTUP_PROBE = {"periodSeconds": 5, "timeoutSeconds": 5, "failureThreshold": 60}
@@ -56,7 +48,7 @@ _LIVENESS_PROBE = {"periodSeconds": 10, "timeoutSeconds": 5, "failureThreshold":
 def runtime_objects(job: CoreJob, release: int = 0) -> list[Object]:
     """The objects that run a job: the main object first, then the Service, if the job has one.
 
-    A job has a Service if it has a port, or if its ``extra`` describes one.
+    A job has a Service if it has a port, or if its mapping ``service`` is not empty.
 
     Args:
         job: with its fields.
@@ -64,17 +56,10 @@ def runtime_objects(job: CoreJob, release: int = 0) -> list[Object]:
     """
     if release:
         job = core_job(job.key, job.type, fields_of(job), release)
-    objects = {obj["kind"]: obj for obj in objects_of_fields(job)}
-    for api_version, kind in KINDS_OF[job.type]:
-        patch = job.extra.get(kind)
-        if isinstance(patch, Mapping) and patch:
-            obj = objects.get(kind) or {"apiVersion": api_version, "kind": kind, "metadata": _named(job)}
-            objects[kind] = apply_extra(obj, patch)
-    if job.suspend:
-        # No part of `extra` keeps a suspended job running.
-        main = objects[KINDS_OF[job.type][0][1]]
-        main["spec"] = apply_patch(main["spec"], _suspension(job.type))
-    return list(objects.values())
+    main = _main_object(job)
+    if job.type is not JobType.CONTINUOUS or not (job.port or job.service):
+        return [main]
+    return [main, deep_copy(patched(service_of_fields(job, main), job.service))]
 
 
 def has_job_label(obj: Object, name: str) -> bool:
@@ -92,84 +77,64 @@ def is_service_of(main: Object, service: Object) -> bool:
     return bool(selector) and selector.items() <= labels.items()
 
 
-def _suspension(type_: JobType) -> Object:
-    return {"replicas": 0} if type_ is JobType.CONTINUOUS else {"suspend": True}
-
-
-def objects_of_fields(job: CoreJob) -> list[Object]:
-    """The objects that run a job, without its ``extra``."""
+def _main_object(job: CoreJob) -> Object:
+    template = _pod_template(job)
+    container = patched(_container(job), job.container)
+    template["spec"]["containers"] = [container]
+    template = patched(template, job.pod)
+    api_version, kind = KINDS_OF[job.type][0]
+    main: Object = {"apiVersion": api_version, "kind": kind, "metadata": _metadata(job)}
     if job.type is JobType.ONE_OFF:
-        objects = [_object(job, _job_spec(job) | _suspended(job))]
+        main = patched({**main, "spec": {**_job_spec(job), **_suspended(job)}}, job.job)
+        job_spec = main["spec"]
     elif job.type is JobType.SCHEDULED:
-        objects = [_object(job, _cron_job_spec(job))]
+        jobs = patched({"metadata": _labels(_job_label(job)), "spec": _job_spec(job)}, job.job)
+        main = patched({**main, "spec": {**_cron_job_spec(job), **_suspended(job)}}, job.workload)
+        main["spec"]["jobTemplate"] = jobs
+        job_spec = jobs["spec"]
     else:
-        has_service = job.port or job.kubernetes.get("service_ports")
-        objects = [_object(job, _deployment_spec(job)), *([_service(job)] if has_service else ())]
-    for name, value in job.kubernetes.items():
-        if job.type in KUBERNETES_FIELDS[name].types:
-            _set_field(objects, KUBERNETES_FIELDS[name], value)
-    return objects
+        main = patched({**main, "spec": _deployment_spec(job)}, job.workload)
+        job_spec = main["spec"]
+    job_spec["template"] = template
+    whole: Object = deep_copy(main)
+    return whole
 
 
-def place_in(objects: Mapping[str, Object], place: Place) -> Object:
-    """The part of runtime objects that is a place of fields; empty if there is none.
-
-    Args:
-        objects: by their kind, the main object first.
-        place: of :class:`..kubernetes_fields.KubernetesField`.
-    """
-    if place is Place.SERVICE:
-        return objects.get(SERVICE, {})
-    main = next(iter(objects.values()))
-    if place is Place.OBJECT:
-        return main
-    spec = fields_at(main, "spec")
-    job_spec = fields_at(spec, "jobTemplate", "spec") if main["kind"] == CRON_JOB else spec
-    if place is Place.JOB:
-        return job_spec
-    template = fields_at(job_spec, "template")
-    return template if place is Place.TEMPLATE else next(items_at(template, "spec", "containers"), {})
-
-
-def _set_field(objects: list[Object], field: KubernetesField, value: Any) -> None:
-    holder = place_in({obj["kind"]: obj for obj in objects}, field.place)
-    *path, last = field.path
-    for name in path:
-        holder = holder.setdefault(name, {})
-    if field.no_value is not None and value == field.no_value:
-        holder.pop(last, None)
-    elif field.form is Form.TEXTS:
-        holder[last] = {**holder.get(last, {}), **value}
-    else:
-        holder[last] = deep_copy(value)
+def pod_template_of(main: Object) -> Object:
+    """The template of the pods in an object that runs a job; empty if there is none."""
+    is_cron_job = main.get("kind") == CRON_JOB
+    return fields_at(main, "spec", *(("jobTemplate", "spec") if is_cron_job else ()), "template")
 
 
 def hidden_fields(job: CoreJob) -> list[str]:
-    """The fields of a job without an effect on its objects, because its ``extra`` sets the same."""
-    if not job.extra:
+    """The fields of a job without an effect on its objects, because its mappings set the same."""
+    mappings = {name for name in MAPPINGS if name in job.given}
+    if not mappings:
         return []
-    fields, objects, plain = fields_of(job), runtime_objects(job), objects_of_fields(job)
-    without = {
-        name: core_job(job.key, job.type, {one: value for one, value in fields.items() if one != name})
-        for name in fields
-        if name != "extra"
-    }
+    fields, objects = fields_of(job), runtime_objects(job)
+    friendly = {name: value for name, value in fields.items() if name not in mappings}
+    plain = runtime_objects(core_job(job.key, job.type, friendly))
+
+    def objects_without(name: str, given: Mapping[str, Any]) -> list[Object]:
+        left = {one: value for one, value in given.items() if one != name}
+        return runtime_objects(core_job(job.key, job.type, left))
+
     return [
         name
-        for name, other in without.items()
-        if objects_of_fields(other) != plain and runtime_objects(other) == objects
+        for name in friendly
+        if objects_without(name, friendly) != plain and objects_without(name, fields) == objects
     ]
 
 
-def _object(job: CoreJob, spec: Object) -> Object:
-    api_version, kind = KINDS_OF[job.type][0]
-    return {"apiVersion": api_version, "kind": kind, "metadata": _metadata(job), "spec": spec}
+def service_of_fields(job: CoreJob, main: Object) -> Object:
+    """The Service of a job without its mapping.
 
-
-def _service(job: CoreJob) -> Object:
-    port = {"port": job.port, "targetPort": job.port, "protocol": job.port_protocol}
-    selector = {**_job_label(job), **job.kubernetes.get("selector", {})}
-    spec = {"selector": selector, "ports": [port] if job.port else []}
+    Args:
+        job: a continuous one.
+        main: its Deployment, whose selector the Service has, too.
+    """
+    ports = [{"port": job.port, "targetPort": job.port, "protocol": job.port_protocol}] if job.port else []
+    spec = {"selector": fields_at(main, "spec", "selector", "matchLabels"), "ports": ports}
     return {"apiVersion": "v1", "kind": SERVICE, "metadata": _metadata(job), "spec": spec}
 
 
@@ -194,7 +159,7 @@ def _suspended(job: CoreJob) -> Object:
 
 
 def _job_spec(job: CoreJob) -> Object:
-    spec: Object = {"backoffLimit": job.retry, "template": _pod_template(job, restartPolicy="Never")}
+    spec: Object = {"backoffLimit": job.retry}
     if job.timeout:
         spec["activeDeadlineSeconds"] = job.timeout
     return spec
@@ -205,11 +170,10 @@ def _cron_job_spec(job: CoreJob) -> Object:
         "schedule": resolved_schedule(job.schedule, job.key),
         "concurrencyPolicy": "Forbid",
         "startingDeadlineSeconds": _STARTING_DEADLINE_SECONDS,
-        "jobTemplate": {"metadata": _labels(_job_label(job)), "spec": _job_spec(job)},
     }
     if job.timezone:
         spec["timeZone"] = job.timezone
-    return spec | _suspended(job)
+    return spec
 
 
 def _deployment_spec(job: CoreJob) -> Object:
@@ -218,12 +182,11 @@ def _deployment_spec(job: CoreJob) -> Object:
         "replicas": 0 if job.suspend else job.replicas,
         "selector": {"matchLabels": _job_label(job)},
         "strategy": {"type": "RollingUpdate"},
-        "template": _pod_template(job),
     }
 
 
-def _pod_template(job: CoreJob, **pod_fields: Any) -> Object:
-    spec: Object = {"containers": [_container(job), *deep_copy([*job.sidecars])], **pod_fields}
+def _pod_template(job: CoreJob) -> Object:
+    spec: Object = {} if job.type is JobType.CONTINUOUS else {"restartPolicy": "Never"}
     if volumes := [*_mounted_claim(job), *_volumes(job)]:
         spec["volumes"] = volumes
     if job.image_pull_secrets:
@@ -259,11 +222,9 @@ def _mounts(job: CoreJob) -> Iterator[Object]:
     if job.mount:
         yield {"name": VOLUME, "mountPath": job.mount.path or _MOUNT_PATH}
     for name, one in named_volumes(job.volumes):
-        if one.path:
-            mount: Object = {"name": name, "mountPath": one.path}
-            if one.sub_path:
-                mount["subPath"] = one.sub_path
-            yield mount | ({"readOnly": True} if one.read_only else {})
+        if one.path or one.mount:
+            parts = {"mountPath": one.path, "subPath": one.sub_path, "readOnly": one.read_only}
+            yield {"name": name, **{part: value for part, value in parts.items() if value}, **one.mount}
 
 
 def _resources(job: CoreJob) -> Object:
@@ -279,8 +240,16 @@ def _resources(job: CoreJob) -> Object:
     return {name: of for name, of in amounts.items() if of}
 
 
-def _env_entry(name: str, value: Any) -> Object:
-    return {"name": name, "valueFrom" if isinstance(value, Mapping) else "value": deep_copy(value)}
+def variables_of(env: Mapping[str, Any] | Sequence[Any]) -> list[Object]:
+    """The variables of a container, as Kubernetes has them."""
+    if not isinstance(env, Mapping):
+        return deep_copy([*env])
+    return expanding_order(
+        [
+            {"name": name, "valueFrom" if isinstance(value, Mapping) else "value": deep_copy(value)}
+            for name, value in env.items()
+        ]
+    )
 
 
 def _container(job: CoreJob) -> Object:
@@ -290,7 +259,7 @@ def _container(job: CoreJob) -> Object:
     elif job.command:
         container["command"] = [*job.command]
     if job.env:
-        container["env"] = expanding_order([_env_entry(name, value) for name, value in job.env.items()])
+        container["env"] = variables_of(job.env)
     if resources := _resources(job):
         container["resources"] = resources
     if mounts := [*_mounts(job)]:

@@ -4,7 +4,8 @@
 """The API server's defaults, as tables: by field, the values that are equal to no value.
 
 A table has the shape of an object; the items of a list have the table of the list. ``false``, ``0`` and
-``""`` are in a table where the API server never returns such a value.
+``""`` are in a table where the API server never returns such a value. Volumes of drivers that Kubernetes has
+removed are in none: no pod can mount them.
 """
 
 from __future__ import annotations
@@ -66,7 +67,6 @@ _VOLUME: Defaults = {
         "readOnly": _FALSE,
     },
     "azureFile": _READ_ONLY,
-    "cephfs": {**_READ_ONLY, "path": _EMPTY, "secretFile": _EMPTY, "user": _EMPTY},
     "cinder": {**_READ_ONLY, "fsType": _EMPTY},
     "configMap": _FILE_MODE,
     "downwardAPI": {**_FILE_MODE, "items": _DOWNWARD_ITEMS},
@@ -74,14 +74,11 @@ _VOLUME: Defaults = {
     "ephemeral": {"volumeClaimTemplate": {"spec": {"volumeMode": ("Filesystem",), "volumeName": _EMPTY}}},
     "fc": {**_READ_ONLY, "fsType": _EMPTY},
     "flexVolume": {**_READ_ONLY, "fsType": _EMPTY},
-    "flocker": {"datasetName": _EMPTY, "datasetUUID": _EMPTY},
     "gcePersistentDisk": {**_READ_ONLY, "fsType": _EMPTY, "partition": _ZERO},
-    "glusterfs": _READ_ONLY,
     "hostPath": {"type": _EMPTY},
     "iscsi": {**_READ_ONLY, "fsType": _EMPTY, "iscsiInterface": ("default", ""), "lun": _ZERO},
     "nfs": _READ_ONLY,
     "persistentVolumeClaim": _READ_ONLY,
-    "photonPersistentDisk": {"fsType": _EMPTY},
     "portworxVolume": {**_READ_ONLY, "fsType": _EMPTY},
     "projected": {
         **_FILE_MODE,
@@ -90,22 +87,7 @@ _VOLUME: Defaults = {
             "serviceAccountToken": {"audience": _EMPTY, "expirationSeconds": (3600,)},
         },
     },
-    "quobyte": {**_READ_ONLY, "group": _EMPTY, "tenant": _EMPTY, "user": _EMPTY},
-    "rbd": {
-        **_READ_ONLY,
-        "fsType": _EMPTY,
-        "keyring": ("/etc/ceph/keyring", ""),
-        "pool": ("rbd", ""),
-        "user": ("admin", ""),
-    },
-    "scaleIO": {
-        **_READ_ONLY,
-        "fsType": ("xfs", ""),
-        "sslEnabled": _FALSE,
-        "storageMode": ("ThinProvisioned", ""),
-    },
     "secret": {**_FILE_MODE, "secretName": _EMPTY},
-    "storageos": {**_READ_ONLY, "fsType": _EMPTY, "volumeName": _EMPTY, "volumeNamespace": _EMPTY},
     "vsphereVolume": {"fsType": _EMPTY},
 }
 _POD_SPEC: Defaults = {

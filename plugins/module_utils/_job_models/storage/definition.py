@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
-from ..._cluster.cluster import GROUP, Object
+from ..._cluster.cluster import API_VERSION, Object
 from ..._cluster.own_objects import STORED_JOBS
 from ..._custom_resources.storage_version import STORAGE_VERSION_LABEL
 from ..._deep_copy import deep_copy
@@ -24,25 +24,20 @@ from ..._record_codec import from_record
 from ..._text import one_line
 from ..core_job import CoreJob, JobKey, JobType
 from ..defaults import CURRENT_DEFAULTS
-from ..job_fields import core_job, fields_of
-from .patch_nulls import join_nulls, split_nulls
-from .storage_v1 import StorageV1
-from .storage_v2 import StorageV2
-from .storage_v3 import StorageV3
-from .storage_v4 import StorageV4
-from .stored_fields import read_model, with_model, without_known
+from ..job_fields import core_job
+from .storage_v1 import FIELDS_V1, v1_to_v2, v2_to_v1
+from .storage_v2 import FIELDS_V2, REPLACES, core_to_v2, v2_to_core
+from .stored_fields import Fields, read_fields, with_fields, without_known
 from .stored_status import StoredStatus
 
-API_VERSION = f"{GROUP}/v1alpha1"
 DEFINITION_KINDS: Mapping[JobType, tuple[str, str]] = {
     type_: (API_VERSION, kind) for type_, kind in zip(JobType, STORED_JOBS, strict=True)
 }
 """By type of job, the kind of its definition (apiVersion, kind)."""
 
-Stored: TypeAlias = "StorageV1 | StorageV2 | StorageV3 | StorageV4"
-"""The fields of a definition in any version."""
-_MODELS: Mapping[int, type[Stored]] = {1: StorageV1, 2: StorageV2, 3: StorageV3, 4: StorageV4}
-CURRENT_VERSION = max(_MODELS)
+FIELDS_OF_VERSIONS: Mapping[int, Fields] = {1: FIELDS_V1, 2: FIELDS_V2}
+"""By storage version, the fields of a definition."""
+CURRENT_VERSION = max(FIELDS_OF_VERSIONS)
 """The storage version that we write."""
 
 _TYPES = {kind: type_ for type_, (_version, kind) in DEFINITION_KINDS.items()}
@@ -112,12 +107,15 @@ def _read(obj: Object) -> StoredDefinition:
     if not all(key):
         raise UnreadableDefinition("its metadata has no namespace, or no name")
     version = _version_of(given)
-    stored, problems = read_model(_MODELS.get(version, StorageV4), given.get("spec"))
-    current = _migrated(stored)
-    fields, more = _fields_of(current)
-    replaces = next((one for one in JobType if one == current.replaces), None)
-    if current.replaces is not None and replaces is None:
-        more.append(f"spec.replaces is {_shown(current.replaces)}, not one of {', '.join(JobType)}")
+    stored, problems = read_fields(FIELDS_OF_VERSIONS.get(version, FIELDS_V2), given.get("spec"))
+    if version == 1:
+        stored, of_version = v1_to_v2(stored, key, type_)
+        problems += of_version
+    fields, more = v2_to_core(stored)
+    named = stored.get(REPLACES)
+    replaces = next((one for one in JobType if one == named), None)
+    if named is not None and replaces is None:
+        more.append(f"spec.replaces is {_shown(named)}, not one of {', '.join(JobType)}")
     # The meaning of a field in a newer version is unknown, so it can't be wrong.
     if version <= CURRENT_VERSION and (problems or more):
         raise UnreadableDefinition("; ".join([*problems, *more]))
@@ -127,15 +125,19 @@ def _read(obj: Object) -> StoredDefinition:
 
 
 def definition_object(
-    job: CoreJob, existing: Object | None = None, replaces: JobType | None = None
+    job: CoreJob,
+    existing: Object | None = None,
+    replaces: JobType | None = None,
+    storage_version: int = CURRENT_VERSION,
 ) -> Object:
-    """The whole object that holds the definition of a job in the current version, to create or to replace.
+    """The whole object that holds the definition of a job, to create or to replace.
 
     Args:
         job: the job; the fields that its user set are stored.
         existing: the current object, in any version that we can write. Its metadata, its status and all
             unknown fields stay. Of a definition of another type, labels, annotations and unknown fields stay.
         replaces: the type of the definition that this one replaces, if any.
+        storage_version: of the result; an older one rolls the definition back.
 
     Raises:
         UnreadableDefinition: the object has a storage version that is newer than ours.
@@ -149,18 +151,21 @@ def definition_object(
             " use a newer release"
         )
     meta = mapping_of(base.get("metadata"))
-    spec = without_known(_MODELS[version], mapping_of(base.get("spec")))
+    spec = without_known(FIELDS_OF_VERSIONS[version], mapping_of(base.get("spec")))
     if base and base.get("kind") != kind:
         meta = {name: meta[name] for name in _KEPT_METADATA if name in meta}
         base = {}
-    labels = {**mapping_of(meta.get("labels")), STORAGE_VERSION_LABEL: str(CURRENT_VERSION)}
+    labels = {**mapping_of(meta.get("labels")), STORAGE_VERSION_LABEL: str(storage_version)}
+    stored = v2_to_v1(job) if storage_version == 1 else core_to_v2(job)
+    stored |= {} if replaces is None else {REPLACES: str(replaces)}
+    known = FIELDS_OF_VERSIONS[storage_version]
     return {
         **base,
         "apiVersion": api_version,
         "kind": kind,
         "metadata": {**meta, "name": job.key.name, "namespace": job.key.namespace, "labels": labels},
-        # A name that an old version did not know may be known to the current one, which then decides.
-        "spec": with_model(_storage_of(job, replaces), without_known(StorageV4, spec)),
+        # A name that the other version did not know may be known to this one, which then decides.
+        "spec": with_fields(known, stored, without_known(known, spec)),
     }
 
 
@@ -178,39 +183,6 @@ def _version_or_current(obj: Mapping[str, Any]) -> int:
         return _version_of(obj)
     except UnreadableDefinition:
         return CURRENT_VERSION
-
-
-def _migrated(stored: Stored) -> StorageV4:
-    if isinstance(stored, StorageV1):
-        stored = stored.to_v2()
-    if isinstance(stored, StorageV2):
-        stored = stored.to_v3()
-    return stored.to_v4() if isinstance(stored, StorageV3) else stored
-
-
-def _fields_of(stored: StorageV4) -> tuple[dict[str, Any], list[str]]:
-    """The fields of a job that a definition sets, and their problems."""
-    fields, problems = dict(vars(stored)), []
-    fields |= fields.pop("resources") or {}
-    pointers = fields.pop("extra_nulls")
-    if pointers:
-        try:
-            fields["extra"] = join_nulls(fields["extra"] or {}, pointers)
-        except ValueError as error:
-            problems.append(f"spec.extraNulls {one_line(error)}")
-    del fields["replaces"]
-    return fields, problems
-
-
-def _storage_of(job: CoreJob, replaces: JobType | None) -> StorageV4:
-    fields = fields_of(job)
-    resources: dict[str, str] = {name: fields.pop(name) for name in ("memory", "cpu") if name in fields}
-    if "extra" in fields:
-        fields["extra"], fields["extra_nulls"] = split_nulls(fields["extra"])
-        fields["extra_nulls"] = fields["extra_nulls"] or None
-    return StorageV4(
-        **fields, resources=resources or None, replaces=None if replaces is None else str(replaces)
-    )
 
 
 def _shown(value: object) -> str:

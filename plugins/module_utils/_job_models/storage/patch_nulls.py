@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A merge patch without nulls, and the places where it had them: pure.
 
-A definition is written by a JSON merge patch, which can't set a null. So the nulls of a job's ``extra``,
+A definition is written by a JSON merge patch, which can't set a null. So the nulls of a job's mappings,
 which remove fields, are stored as JSON pointers (RFC 6901).
 """
 
@@ -40,7 +40,7 @@ def join_nulls(value: Any, pointers: Iterable[str]) -> Any:
             else:
                 place[last] = None
         except (LookupError, TypeError, ValueError):
-            raise ValueError(f"has {pointer!r}, which leads nowhere in extra") from None
+            raise ValueError(f"has {pointer!r}, which leads nowhere") from None
     return joined
 
 

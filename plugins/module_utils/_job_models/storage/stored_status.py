@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from ..._custom_resources.conditions import Conditions, ObservedGeneration
 
 RUN = "Run"
 """The kind of the entry that records which fields the last Job of a one-off job ran with."""
@@ -15,43 +17,31 @@ RUN = "Run"
 
 @dataclass(frozen=True)
 class WrittenObject:
-    """A runtime object as we last wrote it.
+    """A runtime object as we last wrote it."""
 
-    Attributes:
-        kind, name, uid: of the object.
-        resource_version: of the object after our write.
-        digest: of the intended object, see :func:`..json_digest.json_digest`.
-    """
-
-    kind: str
-    name: str
-    uid: str = ""
-    resource_version: str = ""
-    digest: str = ""
+    kind: Annotated[str, "The kind of the object."]
+    name: Annotated[str, "The name of the object."]
+    uid: Annotated[str, "The uid of the object."] = ""
+    resource_version: Annotated[str, "The version of the object after the last write."] = ""
+    digest: Annotated[str, "A hash of what was written."] = ""
 
 
 @dataclass(frozen=True)
 class StoredStatus:
-    """The known state of a definition's job.
+    """The known state of a definition's job."""
 
-    Attributes:
-        objects: the runtime objects as we last wrote them.
-        run: the number of the last run of a one-off job, even if its Job is gone; 0 if it never ran.
-        defaults: the release of defaults that the runtime objects were built with; 0 if none was built yet.
-        history: the runs that have ended, the newest first.
-        message, reason: why the job is not ready; empty if it is.
-        conditions: as the status has them.
-        observed_generation: of the definition's ``metadata`` when the status was written.
-    """
-
-    objects: tuple[WrittenObject, ...] = ()
-    run: int = 0
-    defaults: int = 0
-    history: tuple[Mapping[str, Any], ...] = ()
-    message: str = ""
-    reason: str = ""
-    conditions: tuple[Mapping[str, Any], ...] = ()
-    observed_generation: int = 0
+    objects: Annotated[tuple[WrittenObject, ...], "The runtime objects as they were last written."] = ()
+    run: Annotated[
+        int, "The number of the last run of a one-off job, even if its Job is gone. 0 for none."
+    ] = 0
+    defaults: Annotated[
+        int, "The release of the defaults that the runtime objects were built with. 0 for none."
+    ] = 0
+    history: Annotated[tuple[Mapping[str, Any], ...], "The runs that have ended, the newest first."] = ()
+    message: Annotated[str, "Why the job is not ready, in a sentence. Empty if it is."] = ""
+    reason: Annotated[str, "Why the job is not ready, in one word. Empty if it is."] = ""
+    conditions: Conditions = ()
+    observed_generation: ObservedGeneration = 0
 
     @property
     def has_failed(self) -> bool:

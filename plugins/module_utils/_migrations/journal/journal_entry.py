@@ -10,8 +10,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from threading import Lock
+from typing import Annotated
 
 from ..._cluster.cluster import Object, Ref
+from ..._field_notes import SPEC, in_metadata, in_spec, in_status, whole_part
 from ..._timestamp import timestamp
 
 STATUS = "status"
@@ -21,45 +23,34 @@ STATUS = "status"
 class JournalEntry:
     """One write in the journal.
 
-    Attributes:
-        migration: id of the migration that wrote.
-        verb: ``apply``, ``create``, ``patch``, ``delete`` or ``exec``.
-        api_version: the version in which it was written.
-        ref: the reference of the object.
-        before: the object before the write; None if it did not exist.
-        after: the object after the write; None if it was deleted. The intended one if not settled.
-        is_settled: whether the write is known to have taken effect. If not, its effect is unknown.
-        sequence: microseconds since 1970, unique for each write of a process: later is larger. It is by the
-            clock of the writing host, so it does not order writes of several; see :func:`newest_first`.
-        at: the time of the write, RFC 3339.
-        by: the user, as in ``alice@bastion``.
-        run: the name of its run, or empty.
-        subresource: the written subresource of the object, or empty.
-        irreversible: why it can't be undone, or empty.
-        undone_at, undone_by: when and by whom it was undone, or empty.
-        name, uid, resource_version: of its record, or empty if it has none.
-        created: when its record was created, by the API server's clock (RFC 3339), or empty if it has none.
+    The object after the write is the intended one until the write is settled. The sequence is unique for each
+    write of a process: later is larger. It is by the clock of the writing host, so it does not order writes
+    of several; see :func:`newest_first`.
     """
 
-    migration: str
-    verb: str
-    api_version: str
-    ref: Ref
-    before: Object | None
-    after: Object | None
-    is_settled: bool = False
-    sequence: int = 0
-    at: str = ""
-    by: str = ""
-    run: str = ""
-    subresource: str = ""
-    irreversible: str = ""
-    undone_at: str = ""
-    undone_by: str = ""
-    name: str = ""
-    uid: str = ""
-    resource_version: str = ""
-    created: str = ""
+    migration: Annotated[str, in_spec("The id of the migration.")]
+    verb: Annotated[str, in_spec("What was written.", enum=["apply", "create", "patch", "delete", "exec"])]
+    api_version: Annotated[str, in_spec("The version in which the object was written.")]
+    ref: Annotated[Ref, whole_part(SPEC)]
+    before: Object | None = None
+    after: Object | None = None
+    is_settled: Annotated[
+        bool, in_spec("Whether the write is known to have taken effect.", name="settled")
+    ] = False
+    sequence: Annotated[
+        int, in_spec("Microseconds since 1970 by the clock of the host that wrote.", format="int64")
+    ] = 0
+    at: Annotated[str, in_spec("When it was written.", format="date-time")] = ""
+    by: Annotated[str, in_spec("Who ran the migration, as in `alice@bastion`.")] = ""
+    run: Annotated[str, in_spec("The name of the run.")] = ""
+    subresource: Annotated[str, in_spec("The subresource that was written, or empty.")] = ""
+    irreversible: Annotated[str, in_spec("Why the write cannot be undone, or empty.")] = ""
+    undone_at: Annotated[str, in_status("When the write was undone.", format="date-time")] = ""
+    undone_by: Annotated[str, in_status("Who has undone the write.")] = ""
+    name: Annotated[str, in_metadata()] = ""
+    uid: Annotated[str, in_metadata()] = ""
+    resource_version: Annotated[str, in_metadata()] = ""
+    created: Annotated[str, in_metadata("creationTimestamp")] = ""
 
 
 class Journal(ABC):

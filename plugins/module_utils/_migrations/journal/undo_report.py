@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 from ..._cluster.cluster import Ref
+from ..._result_codec import INTERNAL, returned_as
 from .journal_entry import JournalEntry
 
 RESTORED = "restored"
@@ -27,15 +27,15 @@ class UndoneObject:
 
     Attributes:
         ref: its reference.
-        migrations: ids of the migrations that wrote it.
-        state: ``restored``, ``recreated`` or ``deleted``, which are changes; ``as_before`` if there was
-            nothing to do; ``changed_since`` if others have changed all of it since; ``irreversible`` if the
-            migration says so; ``refused`` if the API server says so; ``failed`` if it could not be tried
+        migrations: The migrations that had written it.
+        state: ``restored``, ``recreated`` or ``deleted``. ``as_before`` if there was nothing to do.
+            ``changed_since`` if others have changed all of it. ``irreversible`` if the migration declares
+            that. ``refused`` if the API server refuses it. ``failed`` if it could not be tried
             completely, so that it may be tried again.
-        fields: paths of the restored fields.
-        retained: paths of fields that were changed since the migration, and stay unchanged.
-        lost: the parts that a recreated object does not get back, as texts.
-        reason: why something of it is not as before, or empty.
+        fields: Paths of the restored fields.
+        retained: Paths of the fields that changed since then, and stay.
+        lost: What a recreated object does not get back.
+        reason: Why a part of it is not as before, or empty.
         entries: entries that are undone.
     """
 
@@ -43,10 +43,10 @@ class UndoneObject:
     migrations: tuple[str, ...]
     state: str
     fields: tuple[str, ...] = ()
-    retained: tuple[str, ...] = ()
+    retained: tuple[str, ...] = field(default=(), metadata=returned_as("kept"))
     lost: tuple[str, ...] = ()
     reason: str = ""
-    entries: tuple[JournalEntry, ...] = ()
+    entries: tuple[JournalEntry, ...] = field(default=(), metadata=INTERNAL)
 
     @property
     def is_changed(self) -> bool:
@@ -57,18 +57,6 @@ class UndoneObject:
     def is_complete(self) -> bool:
         """Whether nothing is left of the migrations' writes."""
         return self.state in (RESTORED, RECREATED, DELETED, AS_BEFORE) and not (self.retained or self.reason)
-
-    def as_result(self) -> dict[str, Any]:
-        """The same as a dict, for a task's result and a record: paths, and no values."""
-        return {
-            **self.ref._asdict(),
-            "migrations": list(self.migrations),
-            "state": self.state,
-            "fields": list(self.fields),
-            "kept": list(self.retained),
-            "lost": list(self.lost),
-            "reason": self.reason,
-        }
 
     def __str__(self) -> str:
         retained = ", ".join(self.retained)

@@ -72,21 +72,8 @@ def refs_to_check(inventory: Inventory, live: Mapping[Ref, Object], policy: Poli
         entry.ref
         for entry in inventory.entries
         if not entry.dropped
-        and (
-            may_be_taken(entry, policy)
-            or not is_as_recorded(entry, live.get(entry.ref))
-            or _lacks_writer(inventory, entry)
-        )
+        and (may_be_taken(entry, policy) or not is_as_recorded(entry, live.get(entry.ref)))
     )
-
-
-def _lacks_writer(inventory: Inventory, entry: InventoryEntry) -> bool:
-    """Whether version 0.1.0 may have applied an object whose manifest sets no field, so nothing names us.
-
-    A deployment adds the annotation that does, because only objects that name us are deleted. The objects of
-    a module may be adopted, which writes nothing: they get it with the next version of the module.
-    """
-    return inventory.owner_kind == COMPONENT and not (entry.own or entry.others_hash or entry.finished)
 
 
 def changed_objects(inventory: Inventory, objects: Iterable[Object], moved: Collection[Ref]) -> list[Object]:

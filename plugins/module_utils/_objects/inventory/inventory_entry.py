@@ -10,9 +10,10 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from ..._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
+from ..._field_notes import FieldNote, described
 from ..ownership.adoption import is_plain_write_of_ours
 from ..ownership.policy import Policy, is_interactive
 
@@ -29,36 +30,35 @@ CREATED_BY_US, CREATED_BY_OTHERS = "us", "others"
 class InventoryEntry(NamedTuple):
     """One object of an inventory: a tuple, as each record that is read has thousands of them.
 
-    Attributes:
-        api_version: the version it was applied in.
-        ref: its reference.
-        uid: of the object that we applied; empty while only the intent to apply it is recorded.
-        resource_version: that of the last check.
-        own: a hash of our own managedFields entries.
-        others_hash: a hash of those of others, without subresources other than ``scale``.
-        manual_write_time: when a person last wrote it, without subresources; RFC 3339, empty for never.
-        intent: a hash of the wanted object, or empty.
-        dropped: the release no longer contains it; it still is in the cluster.
-        ceded: fields that were left to others, each with its owner, so that they are reported only once.
-        added: fields that others have added, each with its owner.
-        finished: for a Job that has finished and deletes itself: a hash of its wanted form.
-        made_by: for a Namespace: ``us``, or ``others`` if it existed before we applied it; empty if an
-            older version of this collection has applied it, which did not record that.
+    The hash of others leaves out subresources other than ``scale``, and no subresource counts as the write of
+    a person. Fields of others are recorded with their owners, so that each is reported only once.
     """
 
-    api_version: str
-    ref: Ref
-    uid: str = ""
-    resource_version: str = ""
-    own: str = ""
-    others_hash: str = ""
-    manual_write_time: str = ""
-    intent: str = ""
-    dropped: bool = False
-    ceded: tuple[str, ...] = ()
-    added: tuple[str, ...] = ()
-    finished: str = ""
-    made_by: str = ""
+    api_version: Annotated[str, "The version in which the object was applied."]
+    ref: Annotated[Ref, FieldNote(is_inlined=True)]
+    uid: Annotated[str, "The uid of the object. Empty while only the intent to apply it is recorded."] = ""
+    resource_version: Annotated[str, "The version of the object at the last check."] = ""
+    own: Annotated[str, "A hash of the fields that the collection owns."] = ""
+    others_hash: Annotated[str, described("A hash of the fields that others own.", name="others")] = ""
+    manual_write_time: Annotated[
+        str, described("When a person last wrote the object.", name="touched", format="date-time")
+    ] = ""
+    intent: Annotated[str, "A hash of the wanted object. Empty for Secrets."] = ""
+    dropped: Annotated[
+        bool, "Whether the release no longer contains the object, which is still in the cluster."
+    ] = False
+    ceded: Annotated[tuple[str, ...], "Fields that were left to others, each with its owner."] = ()
+    added: Annotated[tuple[str, ...], "Fields that others have added, each with its owner."] = ()
+    finished: Annotated[str, "For a Job that has finished and deletes itself, a hash of its wanted form."] = (
+        ""
+    )
+    made_by: Annotated[
+        str,
+        described(
+            "For a Namespace: `us`, or `others` if it existed before.",
+            enum=[CREATED_BY_US, CREATED_BY_OTHERS],
+        ),
+    ] = ""
 
 
 def entries_without(

@@ -71,10 +71,12 @@ class Finding:
 
     Attributes:
         ref: the object.
-        field: in the form of the server's messages, without the leading dot; empty for the whole object.
-        manager: the field manager, with its subresource in brackets; empty if unknown.
-        time: when that manager last wrote the object; RFC 3339, or empty.
-        outcome: the outcome of the change.
+        field: The field, in the form of the server's messages. Empty for the whole object.
+        manager: The field manager, with its subresource in brackets. Empty if not recorded.
+        time: When that manager last wrote the object. Empty if not recorded.
+        outcome: ``restored`` if people have changed it, ``ceded`` if another manager owns it, ``kept``
+            if others have added it, ``removed`` if it is removed, ``adopted`` if others have created the
+            object.
     """
 
     ref: Ref
@@ -95,16 +97,6 @@ class Finding:
         when = f" ({self.time})" if self.time else ""
         sentence = _SENTENCES[self.outcome].format(field=self.field, manager=f"{self.manager}{when}")
         return f"{self.ref}: {one_line(sentence)}"
-
-    def as_result(self) -> dict[str, str]:
-        """The finding in the form of a task's result."""
-        return {
-            **self.ref._asdict(),
-            "field": self.field,
-            "manager": self.manager,
-            "time": self.time,
-            "outcome": self.outcome.value,
-        }
 
 
 def name_of(manager: Mapping[str, Any]) -> str:

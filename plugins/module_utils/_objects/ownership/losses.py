@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from ..._cluster.cluster import MANAGED_BY, Object, Ref, ref_of
 from ..._cluster.fields.field_owners import entries_of
@@ -30,7 +31,8 @@ _CONTROLLERS = PLATFORM_MANAGERS - {"before-first-apply"}
 _BOOKKEEPING = ("kubectl.kubernetes.io/last-applied-configuration", "meta.helm.sh/", "helm.sh/")
 
 
-class LostValue(NamedTuple):
+@dataclass(frozen=True)
+class LostValue:
     """One value of another field manager that an object loses by a write.
 
     Attributes:
@@ -44,11 +46,6 @@ class LostValue(NamedTuple):
     field: str
     manager: str
     value: str
-
-    def as_result(self) -> dict[str, str]:
-        """The loss in the form of a task's result."""
-        fields = {"field": self.field, "manager": self.manager, "value": self.value}
-        return {**self.ref._asdict(), **fields}
 
     def __str__(self) -> str:
         return f"{self.ref}: {one_line(self.field)} = {self.value}, written by {one_line(self.manager)}"

@@ -21,7 +21,7 @@ from ..._progress import NOTICE
 from ..._threads import map_in_threads
 from ..._timestamp import timestamp
 from ..records.record_writer import current_user, patch_record
-from ..records.runs import RUN_DEFINITION
+from ..records.runs import RUN, run_status
 from .acquisition import AcquiredLease, Acquisition, LeaseRequest
 from .fence_token import Fence, fence_of, fenced_cluster, lower_fence, no_fence_reason
 from .held_lease import HeldLease, read_lease
@@ -121,13 +121,13 @@ def run_under_lease(task: Task, record: Mapping[str, Any]) -> Iterator[Task]:
 
     Args:
         task: some task.
-        record: of its run; runs from before there were leases have none.
+        record: of its run; one that was killed while it began has none.
 
     Raises:
         LeaseLost: the run has lost its lease.
         ClusterError: the server does not answer.
     """
-    lease = record["spec"].get("lease")
+    lease = run_status(record).get("lease")
     if not lease:
         yield task
         return
@@ -178,7 +178,7 @@ def release_lease(cluster: Cluster, record: Mapping[str, Any]) -> None:
         cluster: the live one, as the current user.
         record: of the run. If it names an unanswered write, the lease is left to expire.
     """
-    lease = (record.get("spec") or {}).get("lease")
+    lease = run_status(record).get("lease")
     if lease:
         _release(cluster, _tenure_of(cluster, lease), fence_of(lease), unanswered=UNANSWERED in lease)
 
@@ -212,7 +212,7 @@ def _record_unanswered(task: Task, record: Mapping[str, Any], tenure: HeldLease)
     _warn_of_unanswered(task, tenure)
     with suppress(ClusterError):
         lease = {UNANSWERED: timestamp()}
-        patch_record(task.cluster, RUN_DEFINITION, record["metadata"]["name"], "spec", {"lease": lease})
+        patch_record(task.cluster, RUN, record["metadata"]["name"], "status", {"lease": lease})
 
 
 def _warn_of_unanswered(task: Task, tenure: HeldLease) -> None:

@@ -16,7 +16,7 @@ from ..._cluster.wrapper import Call, ClusterWrapper
 from ..._errors import LifecycleError
 from ..._objects.access.rights import Right
 from ..records.cluster_hold import ClusterHeld, require_no_hold
-from ..records.installation import read_installation
+from ..records.hold_records import read_hold
 from .acquisition import AcquiredLease, LeaseHeld
 from .lease_session import acquire_lease, fence_warning, hold_lease, read_lease_state
 
@@ -126,7 +126,7 @@ class _OwnLease:
 
     def _acquire(self) -> AcquiredLease:
         task = self._task
-        require_no_hold(read_installation(task.cluster).hold)
+        require_no_hold(read_hold(task.cluster))
         if self._rights is None:
             task = replace(task, params={**task.params, "service_account": ""})
         lease = acquire_lease(task, self._run, self._rights() if self._rights else (), read_lease_state(task))
@@ -135,7 +135,7 @@ class _OwnLease:
         self._stack.enter_context(hold_lease(task, lease, warning=warning))
         if not lease.is_first:
             # The acquisition may have taken long.
-            require_no_hold(read_installation(task.cluster).hold)
+            require_no_hold(read_hold(task.cluster))
         self._lease = lease
         return lease
 

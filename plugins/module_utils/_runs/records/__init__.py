@@ -3,6 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The custom resources that store records: one file per kind.
 
-Public modules: `approvals`, `cluster_hold`, `definitions`, `installation`, `inventories`, `journal_records`,
-`modules`, `record_rights`, `record_schema`, `record_writer`, `runs`, `undone_migrations`.
+Public modules: `approvals`, `cluster_hold`, `definitions`, `hold_records`, `installation`, `inventories`,
+`journal_records`, `modules`, `record_rights`, `record_schema`, `record_writer`, `runs`, `undone_migrations`.
 """

@@ -12,78 +12,54 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 from ..._cluster.cluster import Cluster, Object
 from ..._cluster.errors import ClusterError
 from ..._cluster.own_objects import APPROVALS
-from ..._custom_resources.crd_builder import STRING, STRINGS, object_schema, resource_definition
-from ..._custom_resources.storage_version import with_storage_version
+from ..._custom_resources.resource_kind import ResourceKind
 from ..._errors import LifecycleError
-from ..._text import one_line
+from ..._field_notes import SPEC, described, in_metadata, in_spec
+from ..._result_codec import INTERNAL
+from ..._text import LONGEST_LINE, one_line
 from ..._timestamp import parse_time, timestamp
-from .record_schema import API_VERSION, STORAGE_VERSION, known_record
+from .record_schema import STORAGE_VERSION
 
-APPROVAL_KIND = "Approval"
 _DIGEST = "[0-9a-f]{64}"
-_SPEC = object_schema(
-    ["ring", "releaseDigest", "reason"],
-    ring=STRING,
-    releaseDigest={**STRING, "pattern": f"^{_DIGEST}$"},
-    reason=STRING,
-    until={**STRING, "format": "date-time"},
-    user=STRING,
-    by=STRING,
-    clusters=STRINGS,
-)
-
-APPROVAL_DEFINITION = resource_definition(
-    APPROVAL_KIND,
-    APPROVALS,
-    "kyap",
-    {"spec": _SPEC},
-    [
-        ("Ring", "string", ".spec.ring"),
-        ("User", "string", ".spec.user"),
-        ("Until", "string", ".spec.until"),
-        ("Age", "date", ".metadata.creationTimestamp"),
-    ],
-    wide_columns=[
-        ("By", "string", ".spec.by"),
-        ("Release digest", "string", ".spec.releaseDigest"),
-        ("Reason", "string", ".spec.reason"),
-    ],
-    required=["spec"],
-)
+MOST_CLUSTERS = 10_000
+"""How many clusters an approval may name."""
+Line: TypeAlias = Annotated[str, described(read=one_line, maxLength=LONGEST_LINE)]
+"""A text that a person may have written, on one line."""
 
 
 @dataclass(frozen=True)
 class Approval:
-    """That a ring may get a release.
+    """That a ring may get a release."""
 
-    Attributes:
-        ring: the name of the ring.
-        release_digest: of the approved release.
-        reason: why, or a reference to the decision.
-        until: when it ends by itself (RFC 3339), or empty.
-        user: the API server's name for the account that approved, as that account has recorded it.
-        by: the person that approved, as stated.
-        clusters: the clusters that had to have the approval when it was written; empty means all.
-        at: when the API server has created the record (RFC 3339).
-        name: of the record.
-    """
-
-    ring: str
-    release_digest: str
-    reason: str = ""
-    until: str = ""
-    user: str = ""
-    by: str = ""
-    clusters: tuple[str, ...] = ()
-    at: str = ""
-    name: str = field(default="", compare=False)
+    ring: Annotated[Line, in_spec("The name of the ring.")]
+    release_digest: Annotated[
+        Line, in_spec("The digest of the approved release.", pattern=f"^{_DIGEST}$", maxLength=64)
+    ]
+    reason: Annotated[Line, in_spec("Why, or a reference to the decision.")]
+    until: Annotated[
+        Line, in_spec("When the approval ends by itself. Empty for never.", format="date-time", maxLength=40)
+    ] = ""
+    user: Annotated[
+        Line,
+        in_spec("The API server's name for the account that approved, as that account has recorded it."),
+    ] = ""
+    by: Annotated[Line, in_spec("The person that approved, as stated.")] = ""
+    clusters: Annotated[
+        tuple[Line, ...],
+        in_spec(
+            "The clusters that had to have the approval when it was written. Empty for all.",
+            maxItems=MOST_CLUSTERS,
+        ),
+    ] = ()
+    at: Annotated[str, in_metadata("creationTimestamp")] = ""
+    name: Annotated[str, in_metadata()] = field(default="", compare=False, metadata=INTERNAL)
 
     def __str__(self) -> str:
         person = f"{self.by} ({self.user})" if self.by and self.user else self.by or self.user
@@ -100,24 +76,28 @@ class Approval:
         end = parse_time(self.until)
         return not self.until or (end is not None and now < end)
 
-    def as_result(self) -> dict[str, Any]:
-        """It as part of a task's result."""
-        fields = asdict(self)
-        del fields["name"]
-        return {**fields, "clusters": [*self.clusters]}
 
-
-def approval_from(record: Mapping[str, Any]) -> Approval:
-    """The approval in a record."""
-    spec, meta = known_record(record).get("spec") or {}, record["metadata"]
-    texts = {key: one_line(spec.get(key) or "") for key in ("ring", "reason", "until", "user", "by")}
-    return Approval(
-        **texts,
-        release_digest=one_line(spec.get("releaseDigest") or ""),
-        clusters=tuple(map(one_line, spec.get("clusters") or ())),
-        at=str(meta.get("creationTimestamp") or ""),
-        name=str(meta["name"]),
-    )
+APPROVAL = ResourceKind(
+    Approval,
+    "KymaApproval",
+    APPROVALS,
+    "kyap",
+    "That a ring of a fleet may get a release. The approver's role writes it.",
+    [
+        ("Ring", "string", ".spec.ring"),
+        ("User", "string", ".spec.user"),
+        ("Until", "string", ".spec.until"),
+        ("Age", "date", ".metadata.creationTimestamp"),
+    ],
+    wide_columns=[
+        ("By", "string", ".spec.by"),
+        ("Release digest", "string", ".spec.releaseDigest"),
+        ("Reason", "string", ".spec.reason"),
+    ],
+    storage_version=STORAGE_VERSION,
+    notes={SPEC: described("What is approved.", rules=(("self == oldSelf", "an approval never changes"),))},
+    required=["spec"],
+)
 
 
 def new_approval(params: Mapping[str, Any], user: str, now: datetime) -> Approval:
@@ -156,21 +136,11 @@ def new_approval(params: Mapping[str, Any], user: str, now: datetime) -> Approva
 
 def record_of(approval: Approval) -> Object:
     """The record of an approval. Its name depends on its content: a changed approval is another record."""
-    spec = {
-        "ring": approval.ring,
-        "releaseDigest": approval.release_digest,
-        "reason": approval.reason,
-        "until": approval.until,
-        "user": approval.user,
-        "by": approval.by,
-        "clusters": [*approval.clusters],
-    }
-    spec = {key: value for key, value in spec.items() if value}
-    digest = hashlib.sha256(json.dumps([spec, approval.at]).encode()).hexdigest()[:12]
+    record = APPROVAL.object_of(approval)
+    digest = hashlib.sha256(json.dumps([record["spec"], approval.at]).encode()).hexdigest()[:12]
     word = re.sub("[^a-z0-9]+", "-", approval.ring.lower())[:100].strip("-") or "ring"
-    meta = {"name": approval.name or f"{word}-{digest}"}
-    record = {"apiVersion": API_VERSION, "kind": APPROVAL_KIND, "metadata": meta, "spec": spec}
-    return with_storage_version(record, STORAGE_VERSION)
+    record["metadata"]["name"] = approval.name or f"{word}-{digest}"
+    return record
 
 
 def read_approvals(cluster: Cluster) -> list[Approval]:
@@ -179,14 +149,14 @@ def read_approvals(cluster: Cluster) -> list[Approval]:
     Raises:
         ClusterError: they can't be read.
     """
-    approvals = map(approval_from, cluster.list(API_VERSION, APPROVAL_KIND).items)
+    approvals = map(APPROVAL.read, cluster.list(*APPROVAL.address).items)
     return sorted(approvals, key=lambda one: (one.at, one.name))
 
 
 def find_approvals(cluster: Cluster) -> tuple[list[Approval], str]:
     """The approvals in a cluster, and why they could not be read: in a sentence, or empty."""
     try:
-        if cluster.resource(API_VERSION, APPROVAL_KIND) is None:
+        if cluster.resource(*APPROVAL.address) is None:
             return [], "the cluster has no definition of approvals"
         return read_approvals(cluster), ""
     except ClusterError as error:

@@ -1,19 +1,16 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A hold: a person's decision that nothing is deployed to a cluster for now. Pure.
-
-It is stored in ``spec.hold`` of the Installation, which deployments themselves never write.
-"""
+"""A hold: a person's decision that nothing is deployed to a cluster for now. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated
 
 from ..._errors import LifecycleError
+from ..._field_notes import in_spec
 from ..._text import one_line
 from ..._timestamp import parse_time, timestamp
 
@@ -26,19 +23,15 @@ class ClusterHeld(LifecycleError):
 
 @dataclass(frozen=True)
 class Hold:
-    """That a cluster is held.
+    """That a cluster is held."""
 
-    Attributes:
-        by: who holds it, or empty.
-        reason: why, or empty.
-        since: when the hold was set (RFC 3339), or empty.
-        until: when it ends by itself (RFC 3339); empty if a person has to end it.
-    """
-
-    by: str = ""
-    reason: str = ""
-    since: str = ""
-    until: str = ""
+    by: Annotated[str, in_spec("Who holds the cluster.", read=one_line)] = ""
+    reason: Annotated[str, in_spec("Why the cluster is held.", read=one_line)] = ""
+    since: Annotated[str, in_spec("When the hold was set (RFC 3339).", read=one_line)] = ""
+    until: Annotated[
+        str,
+        in_spec("When the hold ends by itself (RFC 3339). Empty if a person must end it.", read=one_line),
+    ] = ""
 
     def __str__(self) -> str:
         parts = [
@@ -53,14 +46,6 @@ class Hold:
         """Whether the hold is in force at a moment; an end that cannot be read never arrives."""
         end = parse_time(self.until)
         return end is None or now < end
-
-
-def hold_from(installation: Mapping[str, Any] | None) -> Hold | None:
-    """The hold in an Installation's record, whether in force or not."""
-    written = ((installation or {}).get("spec") or {}).get("hold")
-    if not isinstance(written, Mapping):
-        return None
-    return Hold(**{key: one_line(written.get(key) or "") for key in ("by", "reason", "since", "until")})
 
 
 def hold_problem(hold: Hold | None, now: datetime) -> str:

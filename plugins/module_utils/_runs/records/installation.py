@@ -8,27 +8,25 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Any
 
-from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object
-from ..._cluster.errors import Conflict, Forbidden
+from ..._cluster.cluster import API_VERSION, Cluster, Object
+from ..._cluster.errors import Conflict, Forbidden, NotFound
 from ..._custom_resources.conditions import new_condition
 from ..._custom_resources.crd_builder import (
     CONDITIONS_SCHEMA,
     STRING,
     STRINGS,
     object_schema,
-    resource_definition,
 )
+from ..._custom_resources.resource_kind import ResourceKind
 from ..._errors import LifecycleError
 from ..._objects.inventory.inventory import Inventory, RecordVersion
 from ..._objects.inventory.inventory_entry import short_hash
 from ..._timestamp import timestamp
-from ..hop import deployed_completely, not_deployed_completely
-from .cluster_hold import ClusterHeld, Hold, hold_from, hold_problem
-from .record_schema import API_VERSION, ROLLOUT_SCHEMA, known_record
-from .record_writer import apply_record
+from ..outcomes import deployed_completely, not_deployed_completely
+from .record_schema import ROLLOUT_SCHEMA, STORAGE_VERSION, known_record
+from .record_writer import apply_record, patch_record, whole_status
 
 INSTALLATION_NAME = "kyma"
 _TEXTS = {
@@ -43,12 +41,25 @@ _TEXTS = {
 }
 """The texts of a record's status, with the names that they have here."""
 
-INSTALLATION_DEFINITION = resource_definition(
-    "Installation",
-    "installations",
+INSTALLATION = ResourceKind(
+    dict,
+    "KymaInstallation",
+    "kymainstallations",
     "kyin",
-    {
-        "spec": object_schema(hold=object_schema(by=STRING, reason=STRING, since=STRING, until=STRING)),
+    "Which release the cluster has. There is one, `kyma`.",
+    [
+        ("Version", "string", ".status.version"),
+        ("Deployed", "string", '.status.conditions[?(@.type=="Deployed")].status'),
+        ("Target", "string", ".status.target"),
+        ("Profile", "string", ".status.profile"),
+        ("Last run", "string", ".status.lastRun"),
+    ],
+    wide_columns=[
+        ("Release digest", "string", ".status.releaseDigest"),
+        ("Since", "string", ".status.releaseSince"),
+    ],
+    storage_version=STORAGE_VERSION,
+    parts={
         "status": object_schema(
             **{**dict.fromkeys(_TEXTS, STRING), "releaseSince": {"type": "string", "format": "date-time"}},
             rollout=ROLLOUT_SCHEMA,
@@ -56,18 +67,9 @@ INSTALLATION_DEFINITION = resource_definition(
             conditions=CONDITIONS_SCHEMA,
         ),
     },
-    [
-        ("Version", "string", ".status.version"),
-        ("Deployed", "string", '.status.conditions[?(@.type=="Deployed")].status'),
-        ("Target", "string", ".status.target"),
-        ("Profile", "string", ".status.profile"),
-        ("Last run", "string", ".status.lastRun"),
-        ("Held", "string", ".spec.hold.reason"),
-    ],
-    wide_columns=[
-        ("Release digest", "string", ".status.releaseDigest"),
-        ("Since", "string", ".status.releaseSince"),
-    ],
+    only_name=INSTALLATION_NAME,
+    has_status=True,
+    example={},
 )
 
 
@@ -84,7 +86,6 @@ class Installation:
         last_run: the name of the newest run.
         definitions: a hash of our definitions as they were last installed, or empty.
         resource_version, uid: of the record itself, to notice a concurrent writer.
-        hold: a person's decision that nothing is deployed; no deployment writes it.
         conditions: in the form of the record.
         release_digest: of the files of the release that was last deployed completely, or empty. Unlike
             ``digest`` it is equal on all clusters that have the release.
@@ -103,7 +104,6 @@ class Installation:
     definitions: str = ""
     resource_version: str = ""
     uid: str = ""
-    hold: Hold | None = None
     conditions: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
     release_digest: str = ""
     release_since: str = ""
@@ -124,7 +124,6 @@ def installation_from(obj: Object | None) -> Installation:
         components=tuple(status.get("components") or ()),
         resource_version=obj["metadata"].get("resourceVersion", ""),
         uid=obj["metadata"].get("uid", ""),
-        hold=hold_from(obj),
         conditions=tuple(status.get("conditions") or ()),
         rollout=status.get("rollout") or {},
     )
@@ -133,14 +132,14 @@ def installation_from(obj: Object | None) -> Installation:
 def basis_of(installation: Installation, inventories: Iterable[Inventory], identity: str = "") -> str:
     """A short form of a cluster's records: it differs as soon as anybody has deployed anything meanwhile.
 
-    A hold is no deployment, nor is the adoption of a release. So neither counts, nor does the record's
-    ``resourceVersion``, which they change.
+    The adoption of a release is no deployment. So it does not count, nor does the record's
+    ``resourceVersion``, which it changes.
 
     Args:
         installation, inventories: what is recorded.
         identity: which cluster it is, if the name of its newest run cannot identify it.
     """
-    deployed = asdict(replace(installation, hold=None, resource_version="", uid="", conditions=()))
+    deployed = asdict(replace(installation, resource_version="", uid="", conditions=()))
     del deployed["release_digest"], deployed["release_since"]
     components = sorted((one.owner, one.details.get("version", ""), one.digest) for one in inventories)
     parts = [deployed, components, *filter(None, [identity])]
@@ -163,9 +162,6 @@ def records_version(installation: Installation, parts: Iterable[RecordVersion]) 
     return short_hash(json.dumps(versions))
 
 
-HOLD_MANAGER = "kyma-lifecycle-hold"
-
-
 class StaleInstallation(LifecycleError):
     """Another process has changed the installation since it was read."""
 
@@ -179,41 +175,35 @@ def write_installation(
         cluster: the live one.
         installation: ``resource_version`` and ``uid`` are the precondition; if they are empty, there must be
             no record.
-        seen: the record as it was read before, if it may be written although fields that no deployment
-            writes, such as a hold, have changed since.
+        seen: the record as it was read before, if it may be written although what no deployment writes, such
+            as a label, has changed since.
 
     Raises:
         StaleInstallation: another process has created or changed it in the meantime.
-        LifecycleError: the cluster was held in the meantime, and a run was to begin with this.
     """
-    status = {
+    values = {
         **{key: getattr(installation, name) for key, name in _TEXTS.items()},
         "rollout": dict(installation.rollout),
         "components": list(installation.components),
         "conditions": [_deployed_condition(installation)],
     }
-    record: dict[str, Any] = {
-        "apiVersion": API_VERSION,
-        "kind": "Installation",
-        "metadata": {"name": INSTALLATION_NAME},
-    }
+    status = whole_status(INSTALLATION, {key: value for key, value in values.items() if value})
     try:
         precondition = {"uid": installation.uid, "resourceVersion": installation.resource_version}
         if not installation.uid:
-            precondition = _claim(cluster, record, installation.last_run)
-        record["metadata"] = {"name": INSTALLATION_NAME, **precondition}
-        record["status"] = {key: value for key, value in status.items() if value}
-        return str(apply_record(cluster, INSTALLATION_DEFINITION, record, force=True)["metadata"]["uid"])
-    except Conflict as conflict:
-        now = installation_from(cluster.get(API_VERSION, "Installation", INSTALLATION_NAME)) if seen else None
+            precondition = _create(cluster)
+        answer = patch_record(
+            cluster, INSTALLATION, INSTALLATION_NAME, "status", status, precondition=precondition
+        )
+        return str(answer["metadata"]["uid"])
+    except (Conflict, NotFound) as conflict:
+        now = read_installation(cluster) if seen else None
         if now and seen and _has_only_other_changes(seen, now):
-            if installation.last_run != seen.last_run and (held := hold_problem(now.hold, datetime.now(UTC))):
-                raise ClusterHeld(held) from conflict
             touched = replace(installation, resource_version=now.resource_version)
             return write_installation(cluster, touched, seen=now)
         raise StaleInstallation(
-            "another deployment has begun on this cluster since the plan was made; check `kubectl get "
-            "runs.lifecycle.kyma-project.io`, then run the playbook again"
+            "another deployment has begun on this cluster since the plan was made; check `kubectl get"
+            " kymaruns`, then run the playbook again"
         ) from conflict
 
 
@@ -235,49 +225,31 @@ def _deployed_condition(installation: Installation) -> Object:
 
 def _has_only_other_changes(seen: Installation, now: Installation) -> bool:
     """Whether a record was written in the meantime, but no field that deployments write has changed."""
-    deployed, still = (replace(one, hold=None, resource_version="") for one in (seen, now))
+    deployed, still = (replace(one, resource_version="") for one in (seen, now))
     return deployed == still and seen.resource_version != now.resource_version
 
 
-def _claim(cluster: Cluster, record: Object, run: str) -> dict[str, str]:
-    """Create the record of the installation for a run; its uid and resourceVersion.
+def _create(cluster: Cluster) -> dict[str, str]:
+    """Create the record of the installation, without a status; its uid and resourceVersion.
 
-    It is applied without force, by the run's own field manager, with a value that no other run has. So it
-    conflicts if another run was quicker. A creation would conflict too, but an API server keeps a POST
-    waiting for two seconds while the CRD is new.
+    It is applied, because an API server keeps a POST waiting for two seconds while the CRD is new. Of two
+    runs that do so at once, the first one to write the status changes the version that the other one has.
 
     Raises:
-        Conflict: another run has created it.
+        Conflict: another run has created it, and written the status.
     """
-    claim = {**record, "status": {"lastRun": run}}
-    claiming = cluster.with_field_manager(f"{FIELD_MANAGER}/{run}")
-    claimed = apply_record(claiming, INSTALLATION_DEFINITION, claim)
-    return {key: str(claimed["metadata"][key]) for key in ("uid", "resourceVersion")}
-
-
-def write_hold(cluster: Cluster, hold: Hold | None) -> None:
-    """Record that the cluster is held, or that it no longer is.
-
-    With a separate field manager: a person may have set the hold, and deployments must not change it.
-    """
-    holding = cluster.with_field_manager(HOLD_MANAGER)
-    if hold is None:
-        # A patch, because a person may have set it by other means.
-        holding.patch(API_VERSION, "Installation", INSTALLATION_NAME, None, {"spec": {"hold": None}})
-        return
-    record = {
-        "apiVersion": API_VERSION,
-        "kind": "Installation",
-        "metadata": {"name": INSTALLATION_NAME},
-        # Empty fields too: otherwise a field that a person has set with kubectl stays.
-        "spec": {"hold": asdict(hold)},
-    }
-    apply_record(holding, INSTALLATION_DEFINITION, record, force=True)
+    record = {"apiVersion": API_VERSION, "kind": "KymaInstallation", "metadata": {"name": INSTALLATION_NAME}}
+    created = apply_record(cluster, INSTALLATION, record)
+    if created.get("status"):
+        raise Conflict(
+            f"create KymaInstallation {INSTALLATION_NAME}", status=409, api_message="another run was quicker"
+        )
+    return {key: str(created["metadata"][key]) for key in ("uid", "resourceVersion")}
 
 
 def read_installation(cluster: Cluster) -> Installation:
     """Which release the cluster has; an empty installation if nothing is recorded."""
-    return installation_from(cluster.get(API_VERSION, "Installation", INSTALLATION_NAME))
+    return installation_from(cluster.get(API_VERSION, "KymaInstallation", INSTALLATION_NAME))
 
 
 def basis_in(cluster: Cluster, installation: Installation, inventories: Iterable[Inventory]) -> str:

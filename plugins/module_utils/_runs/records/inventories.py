@@ -11,71 +11,66 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 from ..._cluster.cluster import Cluster, Object, Ref
 from ..._cluster.errors import Conflict
-from ..._custom_resources.crd_builder import (
-    BOOLEAN,
-    INTEGER,
-    OPEN,
-    STRING,
-    STRINGS,
-    object_schema,
-    resource_definition,
-)
-from ..._objects.inventory.inventory import COMPONENT, Inventory, RecordVersion, inventories_of
+from ..._custom_resources.resource_kind import EXAMPLE_NAME, ResourceKind
+from ..._field_notes import in_metadata, in_spec
+from ..._objects.inventory.inventory import COMPONENT, MODULE, Inventory, RecordVersion, inventories_of
 from ..._objects.inventory.inventory_entry import InventoryEntry
-from .record_schema import API_VERSION, OWNER_LABEL, known_record
+from ..._record_codec import to_record
+from .record_schema import OWNER_LABEL, STORAGE_VERSION
 from .record_writer import apply_record
 
-_ENTRY_SCHEMA = object_schema(
-    ["apiVersion", "kind", "name"],
-    apiVersion=STRING,
-    kind=STRING,
-    namespace=STRING,
-    name=STRING,
-    uid=STRING,
-    resourceVersion=STRING,
-    own=STRING,
-    others=STRING,
-    touched=STRING,
-    intent=STRING,
-    dropped=BOOLEAN,
-    finished=STRING,
-    madeBy=STRING,
-    ceded=STRINGS,
-    added=STRINGS,
-)
-INVENTORY_DEFINITION = resource_definition(
-    "Inventory",
-    "inventories",
+
+@dataclass(frozen=True)
+class InventoryPart:
+    """A part of an inventory, as one record has it."""
+
+    name: Annotated[str, in_metadata()]
+    owner: Annotated[str, in_spec("The name of the component or module.")]
+    owner_kind: Annotated[str, in_spec("The kind of the owner.", enum=[COMPONENT, MODULE])]
+    namespace: Annotated[str, in_spec("The default namespace of the owner.")] = ""
+    digest: Annotated[
+        str, in_spec("A hash of the applied content. Empty until a deployment was complete.")
+    ] = ""
+    details: Annotated[Mapping[str, Any], in_spec("Other data of the owner, such as its version.")] = field(
+        default_factory=dict
+    )
+    part: Annotated[int, in_spec("The number of this part.", minimum=0)] = 0
+    parts: Annotated[int, in_spec("The number of parts.", minimum=1)] = 1
+    objects: Annotated[tuple[InventoryEntry, ...], in_spec("The objects.")] = ()
+    uid: Annotated[str, in_metadata()] = ""
+    resource_version: Annotated[str, in_metadata()] = ""
+
+    @property
+    def is_misnamed(self) -> bool:
+        """Whether a version with other names has written it."""
+        return self.name != part_name(self.owner, self.owner_kind, self.part)
+
+
+INVENTORY = ResourceKind(
+    InventoryPart,
+    "KymaInventory",
+    "kymainventories",
     "kyinv",
-    {
-        "spec": object_schema(
-            ["owner", "ownerKind"],
-            owner=STRING,
-            ownerKind=STRING,
-            namespace=STRING,
-            digest=STRING,
-            details=OPEN,
-            part=INTEGER,
-            parts=INTEGER,
-            objects={"type": "array", "items": _ENTRY_SCHEMA},
-        )
-    },
+    "The objects of one component or module, as last deployed. A large inventory has several parts.",
     [
         ("Kind", "string", ".spec.ownerKind"),
         ("Version", "string", ".spec.details.version"),
         ("Age", "date", ".metadata.creationTimestamp"),
     ],
     wide_columns=[("Owner", "string", ".spec.owner"), ("Digest", "string", ".spec.digest")],
+    storage_version=STORAGE_VERSION,
     required=["spec"],
+    example=InventoryPart("", EXAMPLE_NAME, COMPONENT),
 )
 
 BYTES_PER_ENTRY = 350
 ENTRIES_PER_OBJECT = 1500
-"""Most entries take less than 350 bytes: so an Inventory stays at half of its maximum of 1 MiB."""
+"""Most entries take less than 350 bytes: so a KymaInventory stays at half of its maximum of 1 MiB."""
 
 
 def inventories_from(objects: Iterable[Object]) -> list[Inventory]:
@@ -84,43 +79,34 @@ def inventories_from(objects: Iterable[Object]) -> list[Inventory]:
     Raises:
         NewerRecord: a newer version of this collection has written one.
     """
-    parts: dict[tuple[str, str], list[Object]] = {}
-    for obj in map(known_record, objects):
-        parts.setdefault((obj["spec"]["ownerKind"], obj["spec"]["owner"]), []).append(obj)
-    return [_join_parts(*owner, objs) for owner, objs in parts.items()]
+    parts: dict[tuple[str, str], list[InventoryPart]] = {}
+    for part in map(INVENTORY.read, objects):
+        parts.setdefault((part.owner_kind, part.owner), []).append(part)
+    return [_join_parts(*owner, found) for owner, found in parts.items()]
 
 
-def _join_parts(owner_kind: str, owner: str, objects: list[Object]) -> Inventory:
-    objects = sorted(objects, key=lambda obj: (_part(obj), _is_misnamed(obj)))
-    first = objects[0]["spec"]
+def _join_parts(owner_kind: str, owner: str, records: list[InventoryPart]) -> Inventory:
+    records = sorted(records, key=lambda one: (one.part, one.is_misnamed))
+    first = records[0]
     # Surplus parts remain of an inventory that was larger, and duplicates of a version with other names.
-    parts = {_part(obj): obj for obj in reversed(objects) if _part(obj) < first.get("parts", 1)}
+    parts = {one.part: one for one in reversed(records) if one.part < first.parts}
     # If one part was written and another was not yet, the deployment is not complete.
-    digests = {part["spec"].get("digest", "") for part in parts.values()}
-    complete = len(digests) == 1 and "" not in digests and len(parts) == first.get("parts", 1)
+    digests = {one.digest for one in parts.values()}
+    complete = len(digests) == 1 and "" not in digests and len(parts) == first.parts
     # Until it is complete, no object that any part names may be lost.
-    sources = [parts[number] for number in sorted(parts)] if complete else objects
+    sources = [parts[number] for number in sorted(parts)] if complete else records
     entries: dict[Ref, InventoryEntry] = {}
-    for entry in (entry_from_record(entry) for obj in sources for entry in obj["spec"].get("objects") or ()):
+    for entry in (entry for one in sources for entry in one.objects):
         entries.setdefault(entry.ref, entry)
     return Inventory(
         owner,
-        first.get("namespace", ""),
+        first.namespace,
         digests.pop() if complete else "",
         tuple(entries.values()),
         owner_kind,
-        first.get("details") or {},
-        record_versions=tuple(record_version(obj) for obj in objects),
+        first.details,
+        record_versions=tuple(RecordVersion(one.name, one.uid, one.resource_version) for one in records),
     )
-
-
-def _part(obj: Object) -> int:
-    return int(obj["spec"].get("part", 0))
-
-
-def _is_misnamed(obj: Object) -> bool:
-    spec = obj["spec"]
-    return bool(obj["metadata"]["name"] != part_name(spec["owner"], spec["ownerKind"], _part(obj)))
 
 
 def part_name(owner: str, owner_kind: str, part: int) -> str:
@@ -130,7 +116,7 @@ def part_name(owner: str, owner_kind: str, part: int) -> str:
 
 
 def record_version(obj: Object) -> RecordVersion:
-    """Which version of an Inventory this is."""
+    """Which version of a KymaInventory this is."""
     meta = obj["metadata"]
     return RecordVersion(meta["name"], meta.get("uid", ""), meta.get("resourceVersion", ""))
 
@@ -138,27 +124,24 @@ def record_version(obj: Object) -> RecordVersion:
 def inventory_objects(inventory: Inventory) -> list[Object]:
     """The objects of an inventory, split so that none is near the server's size limit."""
     chunks = _chunks(inventory.entries)
-    return [
-        {
-            "apiVersion": API_VERSION,
-            "kind": "Inventory",
-            "metadata": {
-                "name": part_name(inventory.owner, inventory.owner_kind, part),
-                "labels": {OWNER_LABEL: inventory.owner},
-            },
-            "spec": {
-                "owner": inventory.owner,
-                "ownerKind": inventory.owner_kind,
-                "namespace": inventory.namespace,
-                "digest": inventory.digest,
-                "details": dict(inventory.details),
-                "part": part,
-                "parts": len(chunks),
-                "objects": chunk,
-            },
-        }
-        for part, chunk in enumerate(chunks)
-    ]
+    owner, owner_kind = inventory.owner, inventory.owner_kind
+    objects = []
+    for part, chunk in enumerate(chunks):
+        record = InventoryPart(
+            part_name(owner, owner_kind, part),
+            owner,
+            owner_kind,
+            inventory.namespace,
+            inventory.digest,
+            inventory.details,
+            part,
+            len(chunks),
+        )
+        obj = INVENTORY.object_of(record)
+        obj["metadata"]["labels"][OWNER_LABEL] = owner
+        obj["spec"]["objects"] = chunk
+        objects.append(obj)
+    return objects
 
 
 def _chunks(entries: Iterable[InventoryEntry]) -> list[list[dict[str, Any]]]:
@@ -166,7 +149,7 @@ def _chunks(entries: Iterable[InventoryEntry]) -> list[list[dict[str, Any]]]:
     chunks: list[list[dict[str, Any]]] = [[]]
     room = float(ENTRIES_PER_OBJECT)
     for entry in entries:
-        record = entry_to_record(entry)
+        record = to_record(entry, is_compact=True)
         # Long names, and findings about others, take more space than most entries do.
         weight = max(1.0, len(json.dumps(record)) / BYTES_PER_ENTRY)
         if chunks[-1] and weight > room:
@@ -175,48 +158,6 @@ def _chunks(entries: Iterable[InventoryEntry]) -> list[list[dict[str, Any]]]:
         chunks[-1].append(record)
         room -= weight
     return chunks
-
-
-def entry_to_record(entry: InventoryEntry) -> dict[str, Any]:
-    """The record of an inventory's entry."""
-    fields = {
-        "apiVersion": entry.api_version,
-        "kind": entry.ref.kind,
-        "namespace": entry.ref.namespace,
-        "name": entry.ref.name,
-        "uid": entry.uid,
-        "resourceVersion": entry.resource_version,
-        "own": entry.own,
-        "others": entry.others_hash,
-        "touched": entry.manual_write_time,
-        "intent": entry.intent,
-        "dropped": entry.dropped,
-        "ceded": list(entry.ceded),
-        "added": list(entry.added),
-        "finished": entry.finished,
-        "madeBy": entry.made_by,
-    }
-    return {key: value for key, value in fields.items() if value}
-
-
-def entry_from_record(entry: Mapping[str, Any]) -> InventoryEntry:
-    """The entry in a record."""
-    api_version = entry["apiVersion"]
-    return InventoryEntry(
-        api_version=api_version,
-        ref=Ref(api_version.rpartition("/")[0], entry["kind"], entry.get("namespace", ""), entry["name"]),
-        uid=entry.get("uid", ""),
-        resource_version=entry.get("resourceVersion", ""),
-        own=entry.get("own", ""),
-        others_hash=entry.get("others", ""),
-        manual_write_time=entry.get("touched", ""),
-        intent=entry.get("intent", ""),
-        dropped=entry.get("dropped", False),
-        ceded=tuple(entry.get("ceded") or ()),
-        added=tuple(entry.get("added") or ()),
-        finished=entry.get("finished", ""),
-        made_by=entry.get("madeBy", ""),
-    )
 
 
 def write_inventory(cluster: Cluster, inventory: Inventory) -> None:
@@ -254,7 +195,7 @@ def _write_parts(cluster: Cluster, inventory: Inventory, seen: Iterable[RecordVe
     for part in inventory_objects(inventory):
         name = part["metadata"]["name"]
         part["metadata"] |= preconditions.get(name, {})
-        apply_record(cluster, INVENTORY_DEFINITION, part, force=True)
+        apply_record(cluster, INVENTORY, part, force=True)
         names.add(name)
     return names
 
@@ -263,7 +204,7 @@ def _delete_parts(cluster: Cluster, parts: Iterable[RecordVersion], needed: Coll
     for part in parts:
         if part.name not in needed:
             cluster.delete(
-                API_VERSION, "Inventory", part.name, uid=part.uid, resource_version=part.resource_version
+                *INVENTORY.address, part.name, uid=part.uid, resource_version=part.resource_version
             )
 
 
@@ -278,13 +219,13 @@ def read_inventories(
         owner_kind: the kind of the owners, such as components.
     """
     selector = f"{OWNER_LABEL} in ({','.join(owners)})" if owners else ""
-    objects = cluster.list(API_VERSION, "Inventory", label_selector=selector).items
+    objects = cluster.list(*INVENTORY.address, label_selector=selector).items
     return inventories_of(inventories_from(objects), owner_kind)
 
 
 def read_all_inventories(cluster: Cluster) -> list[Inventory]:
     """The inventories of owners of all kinds."""
-    return inventories_from(cluster.list(API_VERSION, "Inventory").items)
+    return inventories_from(cluster.list(*INVENTORY.address).items)
 
 
 def read_owned(cluster: Cluster) -> tuple[dict[str, Inventory], tuple[Inventory, ...]]:
@@ -295,4 +236,4 @@ def read_owned(cluster: Cluster) -> tuple[dict[str, Inventory], tuple[Inventory,
 
 def read_record_versions(cluster: Cluster) -> list[RecordVersion]:
     """Which versions of the inventories' records exist, without their content."""
-    return [record_version(obj) for obj in cluster.list(API_VERSION, "Inventory", metadata_only=True).items]
+    return [record_version(obj) for obj in cluster.list(*INVENTORY.address, metadata_only=True).items]

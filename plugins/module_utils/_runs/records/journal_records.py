@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The journal of migrations in the cluster: a ``JournalEntry`` per write, owned by the record of its run.
+"""The journal of migrations in the cluster: a ``KymaJournalEntry`` per write, owned by the record of its run.
 
 An entry belongs to its run, so that the cluster's garbage collector deletes it with the run's record. The
 content of a Secret before and after a write is in another Secret of the same namespace, which belongs to the
@@ -18,20 +18,22 @@ import secrets
 import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
-from ..._cluster.cluster import GROUP, Cluster, Object, Ref, ref_of
+from ..._cluster.cluster import API_VERSION, GROUP, Cluster, Object, Ref, ref_of
 from ..._cluster.errors import ClusterError, NotFound
 from ..._cluster.fields.json_patch import apply_merge_patch, merge_patch_between
 from ..._cluster.kinds import SECRET_KIND, is_of_kind
-from ..._custom_resources.crd_builder import BOOLEAN, STRING, object_schema, resource_definition
+from ..._custom_resources.resource_kind import ResourceKind
+from ..._field_notes import in_spec
 from ..._migrations.journal.journal_entry import Journal, JournalEntry
+from ..._record_codec import from_parts
 from .installation import read_installation
-from .record_schema import API_VERSION, known_record
+from .record_schema import STORAGE_VERSION, known_record
 from .record_writer import apply_record, current_user, patch_record
 
-JOURNAL_ENTRY_KIND = "JournalEntry"
+JOURNAL_ENTRY_KIND = "KymaJournalEntry"
 RUN_LABEL = f"{GROUP}/run"
 LONGEST_PLAIN = 100_000
 """Characters up to which an object is stored uncompressed: a record has a maximum of 1 MiB."""
@@ -42,46 +44,38 @@ LONGEST_UNPACKED = 8 << 20
 """Bytes: etcd takes no object above 1.5 MiB, and escapes may enlarge it."""
 _GZIP_HEADER = 16
 
-JOURNAL_ENTRY_DEFINITION = resource_definition(
+
+@dataclass(frozen=True)
+class RecordedEntry(JournalEntry):
+    """An entry with its content, as a record has it; that of a Secret is in a Secret."""
+
+    before_text: Annotated[str, in_spec("The object before the write, as JSON.", name="before")] = ""
+    change: Annotated[str, in_spec("What the write has changed, as a JSON merge patch.")] = ""
+    encoding: Annotated[str, in_spec("`gzip` if `before` and `change` are compressed.", enum=[GZIP])] = ""
+
+
+JOURNAL_ENTRY: ResourceKind[JournalEntry] = ResourceKind(
+    RecordedEntry,
     JOURNAL_ENTRY_KIND,
-    "journalentries",
+    "kymajournalentries",
     "kyje",
-    {
-        "spec": object_schema(
-            ["migration", "sequence", "verb", "apiVersion", "kind", "name"],
-            run=STRING,
-            migration=STRING,
-            sequence={"type": "integer", "format": "int64"},
-            at={"type": "string", "format": "date-time"},
-            by=STRING,
-            verb=STRING,
-            subresource=STRING,
-            apiVersion=STRING,
-            kind=STRING,
-            namespace=STRING,
-            name=STRING,
-            settled=BOOLEAN,
-            irreversible=STRING,
-            before=STRING,
-            change=STRING,
-            encoding=STRING,
-            undoneAt={"type": "string", "format": "date-time"},
-            undoneBy=STRING,
-        )
-    },
+    "One write of a migration, with the object before and after. Only the deployer may read it.",
     [
         ("Migration", "string", ".spec.migration"),
         ("Verb", "string", ".spec.verb"),
         ("Kind", "string", ".spec.kind"),
-        ("Undone", "date", ".spec.undoneAt"),
+        ("Undone", "date", ".status.undoneAt"),
         ("Age", "date", ".metadata.creationTimestamp"),
     ],
     wide_columns=[
         ("Object namespace", "string", ".spec.namespace"),
         ("Object name", "string", ".spec.name"),
-        ("Undone by", "string", ".spec.undoneBy"),
+        ("Undone by", "string", ".status.undoneBy"),
     ],
+    has_status=True,
+    storage_version=STORAGE_VERSION,
     required=["spec"],
+    example=RecordedEntry("a/b", "patch", "v1", Ref("", "ConfigMap", "default", "a")),
 )
 
 
@@ -96,7 +90,7 @@ class RunJournal(Journal):
     def __init__(self, cluster: Cluster, run: Mapping[str, Any]) -> None:
         self._cluster = cluster
         self._run: str = run["metadata"]["name"]
-        self._owner = _owner("Run", run)
+        self._owner = _owner("KymaRun", run)
         self._by = current_user()
 
     def record_intent(self, entry: JournalEntry) -> JournalEntry:
@@ -128,7 +122,7 @@ class RunJournal(Journal):
         # Before anything is written, because it may be too large.
         content = _content_of(entry)
         record = record_of(entry, content, self._owner)
-        record = apply_record(self._cluster, JOURNAL_ENTRY_DEFINITION, record, force=True)
+        record = apply_record(self._cluster, JOURNAL_ENTRY, record, force=True)
         if _is_secret(entry):
             self._cluster.apply(secret_of(entry, content, _owner(JOURNAL_ENTRY_KIND, record)), force=True)
         meta = record["metadata"]
@@ -147,40 +141,18 @@ def journal_of(cluster: Cluster, record: Mapping[str, Any]) -> Journal | None:
     """
     if not record and cluster.resource(API_VERSION, JOURNAL_ENTRY_KIND) is not None:
         last = read_installation(cluster).last_run
-        record = (cluster.get(API_VERSION, "Run", last) if last else None) or {}
+        record = (cluster.get(API_VERSION, "KymaRun", last) if last else None) or {}
     return RunJournal(cluster, record) if record else None
 
 
 def record_of(entry: JournalEntry, content: Mapping[str, str], owner: Mapping[str, Any]) -> Object:
     """The record of an entry in the cluster; without the content if that is of a Secret."""
-    ref = entry.ref
-    spec: dict[str, Any] = {
-        "run": entry.run,
-        "migration": entry.migration,
-        "sequence": entry.sequence,
-        "at": entry.at,
-        "by": entry.by,
-        "verb": entry.verb,
-        "subresource": entry.subresource,
-        "apiVersion": entry.api_version,
-        "kind": ref.kind,
-        "namespace": ref.namespace,
-        "name": ref.name,
-        "settled": entry.is_settled,
-        "irreversible": entry.irreversible,
-    }
+    record = JOURNAL_ENTRY.object_of(entry)
+    record["metadata"]["labels"][RUN_LABEL] = entry.run
+    record["metadata"]["ownerReferences"] = [dict(owner)]
     if not _is_secret(entry):
-        spec |= content
-    return {
-        "apiVersion": API_VERSION,
-        "kind": JOURNAL_ENTRY_KIND,
-        "metadata": {
-            "name": entry.name,
-            "labels": {RUN_LABEL: entry.run},
-            "ownerReferences": [dict(owner)],
-        },
-        "spec": {key: value for key, value in spec.items() if value != ""},
-    }
+        record["spec"] |= content
+    return record
 
 
 def secret_of(entry: JournalEntry, content: Mapping[str, str], owner: Mapping[str, Any]) -> Object:
@@ -206,30 +178,9 @@ def journal_entry_from(record: Object) -> JournalEntry:
     Raises:
         NewerRecord: a newer version of this collection has written it.
     """
-    spec = known_record(record)["spec"]
-    api_version = spec["apiVersion"]
-    before, after = _objects_in(spec)
-    return JournalEntry(
-        migration=spec["migration"],
-        verb=spec["verb"],
-        api_version=api_version,
-        ref=Ref(api_version.rpartition("/")[0], spec["kind"], spec.get("namespace", ""), spec["name"]),
-        before=before,
-        after=after,
-        is_settled=spec.get("settled", False),
-        sequence=spec["sequence"],
-        at=spec.get("at", ""),
-        by=spec.get("by", ""),
-        run=spec.get("run", ""),
-        subresource=spec.get("subresource", ""),
-        irreversible=spec.get("irreversible", ""),
-        undone_at=spec.get("undoneAt", ""),
-        undone_by=spec.get("undoneBy", ""),
-        name=record["metadata"]["name"],
-        uid=record["metadata"].get("uid", ""),
-        resource_version=record["metadata"].get("resourceVersion", ""),
-        created=record["metadata"].get("creationTimestamp", ""),
-    )
+    entry = from_parts(JournalEntry, known_record(record))
+    before, after = _objects_in(record["spec"])
+    return replace(entry, before=before, after=after)
 
 
 def read_journal(cluster: Cluster, run: str = "") -> list[JournalEntry]:
@@ -260,7 +211,7 @@ def record_undone_entries(cluster: Cluster, entries: Sequence[JournalEntry], at:
         # The garbage collector deletes an entry whose run's record was deleted meanwhile.
         with suppress(NotFound):
             undone = {"undoneAt": at, "undoneBy": by}
-            patch_record(cluster, JOURNAL_ENTRY_DEFINITION, entry.name, "spec", undone)
+            patch_record(cluster, JOURNAL_ENTRY, entry.name, "status", undone)
 
 
 def _with_secret(cluster: Cluster, entry: JournalEntry) -> JournalEntry:

@@ -7,22 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..._cluster.cluster import GROUP, Object, Ref
+from ..._cluster.cluster import GROUP, Ref
 from ..._cluster.kinds import SECRET_KIND, is_of_kind
 from ..._migrations.journal.journal_entry import JournalEntry
 from ..._objects.access.rights import CRDS, RBAC, READ, Resources, Right, right_for
 from .definitions import RecordKinds
 
-INSTALLATIONS = "installations"
+INSTALLATIONS = "kymainstallations"
 
 
-def records_rights(kinds: RecordKinds) -> set[Right]:
-    """The rights to read and write our own records, also on a cluster that never had them."""
-    written = _plurals(kinds.written)
-    rights = {Right(verb, GROUP, plural) for plural in _plurals(kinds.definitions) for verb in READ}
+def records_rights(kinds: RecordKinds, *, are_installed: bool = False) -> set[Right]:
+    """The rights to read and write our own records.
+
+    Args:
+        kinds: of records.
+        are_installed: whether the cluster has their definitions, which then need not be written.
+    """
+    written = [one.plural for one in kinds.written]
+    rights = {Right(verb, GROUP, plural) for plural in (one.plural for one in kinds.all) for verb in READ}
     rights |= {Right(verb, GROUP, plural) for plural in written for verb in ("create", "patch")}
-    # There is one Installation as long as there are records.
+    statuses = [one.plural for one in kinds.written if one.has_status]
+    rights |= {Right("patch", GROUP, f"{plural}/status") for plural in statuses}
+    # There is one KymaInstallation as long as there are records.
     rights |= {Right("delete", GROUP, plural) for plural in written if plural != INSTALLATIONS}
+    if are_installed:
+        return rights
     return rights | {
         Right(verb, *one) for one in _installed_objects(kinds) for verb in ("get", "create", "patch")
     }
@@ -36,13 +45,9 @@ def records_deletion_rights(kinds: RecordKinds) -> set[Right]:
     return rights | {Right(verb, *one[:2]) for one in installed for verb in ("list", "watch")}
 
 
-def _plurals(definitions: Iterable[Object]) -> list[str]:
-    return [definition["spec"]["names"]["plural"] for definition in definitions]
-
-
 def _installed_objects(kinds: RecordKinds) -> list[tuple[str, str, str, str]]:
     """What is installed in a cluster for our records: group, resource, namespace, name."""
-    crds = [(CRDS, "customresourcedefinitions", "", crd["metadata"]["name"]) for crd in kinds.definitions]
+    crds = [(CRDS, "customresourcedefinitions", "", one.crd_name) for one in kinds.all]
     return [*crds, (RBAC, "clusterroles", "", kinds.viewers["metadata"]["name"])]
 
 

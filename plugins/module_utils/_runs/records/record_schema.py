@@ -9,13 +9,10 @@ from ..._cluster.cluster import GROUP
 from ..._custom_resources.crd_builder import STRING, object_schema
 from ..._custom_resources.storage_version import Record, require_known_version
 
-API_VERSION = f"{GROUP}/v1alpha1"
-STORAGE_VERSION = 2
-"""The version in which all kinds of record are written. Version 1 is that of collection 0.1.0.
+STORAGE_VERSION = 1
+"""The version in which all kinds of record are written.
 
-Each change of a record's fields needs a new version, and a reader that converts older versions. A version 1
-lacks the release digests, the installation and the rollout of a run, and what is known of a module being
-deployed. These are read as empty."""
+Each change of a record's fields needs a new version, and a reader that converts older versions."""
 OWNER_LABEL = f"{GROUP}/owner"
 """On inventories: their owner."""
 ROLLOUT_SCHEMA = object_schema(ring=STRING, releaseDigest=STRING)

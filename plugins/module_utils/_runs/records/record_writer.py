@@ -9,76 +9,112 @@ import getpass
 import os
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..._cluster.cluster import Cluster, Object
 from ..._cluster.errors import ApiError, ClusterError, Untypeable
-from ..._custom_resources.storage_version import with_storage_version
-from .record_schema import API_VERSION, STORAGE_VERSION
+from ..._custom_resources.resource_kind import ResourceKind
+from ..._custom_resources.storage_version import STORAGE_VERSION_LABEL, with_storage_version
+from .record_schema import STORAGE_VERSION
 
 SECONDS_TO_KNOW = 30.0
 """How long an API server may take to use a definition that was just updated."""
 REWRITE_SECONDS = 0.1
 
 
-def apply_record(cluster: Cluster, definition: Object, record: Object, *, force: bool = False) -> Object:
+def apply_record(cluster: Cluster, kind: ResourceKind[Any], record: Object, *, force: bool = False) -> Object:
     """Apply a record; the answer of the server.
+
+    A status is a subresource, so it is written after the rest: see :func:`patch_record`.
 
     Args:
         cluster: that has the record.
-        definition: the CustomResourceDefinition of its kind.
+        kind: of the record.
         record: the desired record.
         force: overwrite fields that other field managers own.
 
     Raises:
         ClusterError: the server refuses it, even after its definition was updated.
     """
-    record = with_storage_version(record, STORAGE_VERSION)
-    return _with_definition(cluster, definition, lambda: cluster.apply(record, force=force))
+    desired = with_storage_version({key: record[key] for key in record if key != "status"}, STORAGE_VERSION)
+    answer = _with_definition(cluster, kind, lambda: cluster.apply(desired, force=force))
+    if "status" not in record:
+        return answer
+    status = whole_status(kind, record["status"])
+    return patch_record(cluster, kind, record["metadata"]["name"], "status", status)
+
+
+def whole_status(kind: ResourceKind[Any], status: Mapping[str, Any]) -> dict[str, Any]:
+    """A merge patch that replaces the status of a record: null for each declared field that it lacks."""
+    return _with_nulls(kind.schema["properties"]["status"], status)
+
+
+def _with_nulls(schema: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
+    declared: Mapping[str, Any] = schema.get("properties") or {}
+    whole: dict[str, Any] = {**dict.fromkeys(declared), **content}
+    for name, inner in declared.items():
+        if isinstance(whole[name], Mapping):
+            whole[name] = _with_nulls(inner, whole[name])
+    return whole
 
 
 def patch_record(
     cluster: Cluster,
-    definition: Object,
+    kind: ResourceKind[Any],
     name: str,
     part: str,
     content: Mapping[str, Any],
     annotations: Mapping[str, str] | None = None,
+    precondition: Mapping[str, str] | None = None,
 ) -> Object:
     """Change a part of a record, ``spec`` or ``status``, by a JSON merge patch; the record after it.
 
+    The annotations, and the label of the storage version if it has another one, follow in a second request.
+
     Args:
         cluster: that has the record.
-        definition: the CustomResourceDefinition of its kind.
+        kind: of the record.
         name: of the record.
         part: to change.
         content: the fields to change.
         annotations: to change with it.
+        precondition: ``uid`` and ``resourceVersion`` that the record must have.
 
     Raises:
         ClusterError: as for :func:`apply_record`.
     """
-    kind = definition["spec"]["names"]["kind"]
 
     def patch() -> Object:
-        patch: dict[str, Any] = {part: dict(content)}
-        if annotations:
-            patch["metadata"] = {"annotations": dict(annotations)}
-        answer = cluster.patch(API_VERSION, kind, name, None, patch)
-        lost = [key for key, value in content.items() if value and key not in (answer.get(part) or {})]
-        if lost:
-            raise _Pruned(f"{kind} {name}: the API server has left out {', '.join(lost)} of its {part}")
+        patch = {part: dict(content), **({"metadata": dict(precondition)} if precondition else {})}
+        subresource = part if part == "status" else ""
+        answer = cluster.patch(*kind.address, name, None, patch, subresource=subresource)
+        if lost := list(_lost_fields(content, answer.get(part) or {})):
+            raise _Pruned(f"{kind.kind} {name}: the API server has left out {', '.join(lost)} of its {part}")
         return answer
 
-    return _with_definition(cluster, definition, patch)
+    answer = _with_definition(cluster, kind, patch)
+    metadata: dict[str, Any] = {"annotations": dict(annotations)} if annotations else {}
+    label = {STORAGE_VERSION_LABEL: str(STORAGE_VERSION)}
+    if not label.items() <= (answer["metadata"].get("labels") or {}).items():
+        metadata["labels"] = label
+    return cluster.patch(*kind.address, name, None, {"metadata": metadata}) if metadata else answer
+
+
+def _lost_fields(content: Mapping[str, Any], answer: Mapping[str, Any], path: str = "") -> Iterator[str]:
+    """The paths of the fields of a patch that the answer of the server lacks."""
+    for key, value in content.items():
+        if value and key not in answer:
+            yield f"{path}{key}"
+        elif isinstance(value, Mapping) and isinstance(answer.get(key), Mapping):
+            yield from _lost_fields(value, answer[key], f"{path}{key}.")
 
 
 class _Pruned(ClusterError):
     """A definition lacks a field of a patch: the server drops the field without an error."""
 
 
-def _with_definition(cluster: Cluster, definition: Object, write: Callable[[], Object]) -> Object:
+def _with_definition(cluster: Cluster, kind: ResourceKind[Any], write: Callable[[], Object]) -> Object:
     """Write a record; if its definition is older, update the definition and write again.
 
     A server still uses the older definition for some moments, and longer if there are several servers.
@@ -93,7 +129,7 @@ def _with_definition(cluster: Cluster, definition: Object, write: Callable[[], O
                 raise ClusterError(
                     f"{refusal}; that is a record of this collection, so the API server uses an older "
                     f"definition of"
-                    f" {definition['spec']['names']['kind']}, which another version of this collection may"
+                    f" {kind.kind}, which another version of this collection may"
                     " have put there: run the playbook again, with one version at a time"
                 ) from refusal
         except ApiError as refusal:
@@ -102,7 +138,7 @@ def _with_definition(cluster: Cluster, definition: Object, write: Callable[[], O
             name_denier(cluster, refusal)
             raise
         if not brought:
-            cluster.apply(definition, force=True)
+            cluster.apply(kind.definition, force=True)
             brought = True
         time.sleep(REWRITE_SECONDS)
 

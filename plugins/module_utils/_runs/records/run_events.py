@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
-from ..._cluster.cluster import FIELD_MANAGER, GROUP, Cluster, Object
+from ..._cluster.cluster import API_VERSION, FIELD_MANAGER, GROUP, Cluster, Object
 from ..._custom_resources.events import EventNote, write_event
 from ..._objects.inventory.inventory import COMPONENT
 from ..._threads import map_in_threads
 from .installation import INSTALLATION_NAME
-from .record_schema import API_VERSION, DELETE, DEPLOY, RUNNING
+from .record_schema import DELETE, DEPLOY, RUNNING
 
 SUMMARY = f"{GROUP}/summary"
 """The annotation with the state of a run and the reasons: ``kubectl describe`` prints annotations first."""
@@ -26,24 +26,24 @@ def report_run(cluster: Cluster, record: Object, status: Mapping[str, Any]) -> N
 
     Args:
         cluster: that has the records.
-        record: of the run. Those of older versions do not name the installation.
+        record: of the run.
         status: what was just written of it.
     """
-    meta, installation = record["metadata"], record["spec"].get("installation")
-    about = [{"kind": "Run", "name": meta["name"], "uid": meta["uid"]}]
-    if installation:
-        about.append({"kind": "Installation", "name": INSTALLATION_NAME, "uid": installation})
+    meta, begin = record["metadata"], (record.get("status") or {}).get("begin") or {}
+    about = [{"kind": "KymaRun", "name": meta["name"], "uid": meta["uid"]}]
+    if begin.get("installation"):
+        about.append({"kind": "KymaInstallation", "name": INSTALLATION_NAME, "uid": begin["installation"]})
     objects = [{"apiVersion": API_VERSION, **one} for one in about]
-    notes = run_notes(meta["name"], record["spec"], status)
+    notes = run_notes(meta["name"], begin, status)
     map_in_threads(lambda one: write_event(cluster, one[0], one[1], FIELD_MANAGER), product(objects, notes))
 
 
-def run_notes(name: str, spec: Mapping[str, Any], status: Mapping[str, Any]) -> list[EventNote]:
+def run_notes(name: str, begin: Mapping[str, Any], status: Mapping[str, Any]) -> list[EventNote]:
     """The Events that a part of a run's status calls for: pure.
 
     Args:
         name: of the run.
-        spec: of its record.
+        begin: what its record says of its begin.
         status: the part.
     """
     notes = [
@@ -57,9 +57,9 @@ def run_notes(name: str, spec: Mapping[str, Any], status: Mapping[str, Any]) -> 
     ]
     state = str(status.get("state") or "")
     if state == RUNNING:
-        action = _ACTIONS.get(spec.get("action", DEPLOY))
-        work = f"{action} {spec.get('version')}" if action else "work on modules"
-        notes.append(EventNote("Started", f"run {name}: {work}, begun by {spec.get('startedBy')}"))
+        action = _ACTIONS.get(begin.get("action", DEPLOY))
+        work = f"{action} {begin.get('version')}" if action else "work on modules"
+        notes.append(EventNote("Started", f"run {name}: {work}, begun by {begin.get('startedBy')}"))
     elif state:
         text = f"run {name}: {end_text(status)}"
         notes.append(EventNote(state.capitalize(), text, is_warning=state != "succeeded"))

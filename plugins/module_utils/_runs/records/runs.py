@@ -12,7 +12,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
-from ..._cluster.cluster import Cluster, Object
+from ..._cluster.cluster import API_VERSION, Cluster, Object
 from ..._cluster.errors import Conflict
 from ..._custom_resources.conditions import new_condition
 from ..._custom_resources.crd_builder import (
@@ -22,12 +22,12 @@ from ..._custom_resources.crd_builder import (
     STRING,
     STRINGS,
     object_schema,
-    resource_definition,
 )
+from ..._custom_resources.resource_kind import ResourceKind
 from ..._errors import LifecycleError
 from ..._text import one_line
 from ..._timestamp import timestamp
-from .record_schema import API_VERSION, ROLLOUT_SCHEMA, RUNNING, known_record
+from .record_schema import ROLLOUT_SCHEMA, RUNNING, STORAGE_VERSION, known_record
 from .record_writer import apply_record, patch_record
 from .run_events import SUMMARY, end_text, report_run
 
@@ -36,39 +36,59 @@ MAX_RUNS = 20
 _DIGEST_OF_OTHERS = {"kept": STRING}
 """The release that the components have which a run does not deploy."""
 
-RUN_DEFINITION = resource_definition(
-    "Run",
-    "runs",
+_BEGIN = object_schema(
+    action=STRING,
+    version=STRING,
+    previous=STRING,
+    profile=STRING,
+    digest=STRING,
+    releaseDigest=STRING,
+    rollout=ROLLOUT_SCHEMA,
+    startedBy=STRING,
+    installation=STRING,
+    startedAt={"type": "string", "format": "date-time"},
+    clock=NUMBER,
+    deadline=NUMBER,
+    components=STRINGS,
+    allComponents=STRINGS,
+    selection={"type": "object", "additionalProperties": STRING},
+    takings={"type": "object", "additionalProperties": STRINGS},
+    actions={"type": "object", "additionalProperties": STRING},
+    alone=STRINGS,
+    **_DIGEST_OF_OTHERS,
+    prune=STRINGS,
+    phases=STRINGS,
+    migrations={
+        "type": "object",
+        "additionalProperties": object_schema(verdict=STRING, evidence=STRING),
+    },
+    code={"type": "object", "additionalProperties": STRING},
+)
+"""What is known of a run when it begins; it never changes."""
+
+RUN = ResourceKind(
+    dict,
+    "KymaRun",
+    "kymaruns",
     "kyrun",
-    {
+    "One deployment, deletion, undo, or change of modules. The newest 20 stay.",
+    [
+        ("Action", "string", ".status.begin.action"),
+        ("Version", "string", ".status.begin.version"),
+        ("State", "string", ".status.state"),
+        ("Seconds", "number", ".status.seconds"),
+        ("Age", "date", ".metadata.creationTimestamp"),
+    ],
+    wide_columns=[
+        ("Started by", "string", ".status.begin.startedBy"),
+        ("Release digest", "string", ".status.begin.releaseDigest"),
+        ("Ring", "string", ".status.begin.rollout.ring"),
+        ("Message", "string", ".status.message"),
+    ],
+    storage_version=STORAGE_VERSION,
+    parts={
         "spec": object_schema(
-            action=STRING,
-            version=STRING,
-            previous=STRING,
-            profile=STRING,
-            digest=STRING,
-            releaseDigest=STRING,
-            rollout=ROLLOUT_SCHEMA,
-            startedBy=STRING,
-            installation=STRING,
-            startedAt={"type": "string", "format": "date-time"},
-            clock=NUMBER,
-            lease=OPEN,
-            deadline=NUMBER,
-            components=STRINGS,
-            allComponents=STRINGS,
-            selection={"type": "object", "additionalProperties": STRING},
-            takings={"type": "object", "additionalProperties": STRINGS},
-            actions={"type": "object", "additionalProperties": STRING},
-            alone=STRINGS,
-            **_DIGEST_OF_OTHERS,
-            prune=STRINGS,
-            phases=STRINGS,
-            migrations={
-                "type": "object",
-                "additionalProperties": object_schema(verdict=STRING, evidence=STRING),
-            },
-            code={"type": "object", "additionalProperties": STRING},
+            cancel=object_schema(by=STRING, at={"type": "string", "format": "date-time"}),
         ),
         "status": object_schema(
             state=STRING,
@@ -77,6 +97,8 @@ RUN_DEFINITION = resource_definition(
             cancelledAt={"type": "string", "format": "date-time"},
             finishedAt={"type": "string", "format": "date-time"},
             seconds=NUMBER,
+            begin=_BEGIN,
+            lease=OPEN,
             components={"type": "object", "additionalProperties": OPEN},
             migrations={"type": "object", "additionalProperties": OPEN},
             phases={"type": "object", "additionalProperties": OPEN},
@@ -84,20 +106,8 @@ RUN_DEFINITION = resource_definition(
             conditions=CONDITIONS_SCHEMA,
         ),
     },
-    [
-        ("Action", "string", ".spec.action"),
-        ("Version", "string", ".spec.version"),
-        ("State", "string", ".status.state"),
-        ("Seconds", "number", ".status.seconds"),
-        ("Age", "date", ".metadata.creationTimestamp"),
-    ],
-    wide_columns=[
-        ("Started by", "string", ".spec.startedBy"),
-        ("Release digest", "string", ".spec.releaseDigest"),
-        ("Ring", "string", ".spec.rollout.ring"),
-        ("Message", "string", ".status.message"),
-    ],
-    required=["spec"],
+    has_status=True,
+    example={},
 )
 
 
@@ -107,24 +117,50 @@ def new_run_name() -> str:
 
 
 def create_run(
-    cluster: Cluster, name: str, spec: Mapping[str, Any], phases: Mapping[str, Any] | None = None
+    cluster: Cluster, name: str, begin: Mapping[str, Any], phases: Mapping[str, Any] | None = None
 ) -> None:
     """Begin the record of a run, with the phases that have ended.
 
     It is applied, because an API server keeps a POST waiting for two seconds while the CRD is new.
+
+    Args:
+        cluster: that has the record.
+        name: of the run.
+        begin: what is known of it, and its ``lease``.
+        phases: that have ended.
     """
+    status = {
+        "state": RUNNING,
+        "conditions": run_conditions(RUNNING, ""),
+        "begin": {key: value for key, value in begin.items() if key != "lease"},
+        **({"lease": begin["lease"]} if begin.get("lease") else {}),
+        **({"phases": dict(phases)} if phases else {}),
+    }
     record: Object = {
         "apiVersion": API_VERSION,
-        "kind": "Run",
+        "kind": "KymaRun",
         "metadata": {"name": name, "annotations": {SUMMARY: RUNNING}},
-        "spec": dict(spec),
-        "status": {
-            "state": RUNNING,
-            "conditions": run_conditions(RUNNING, ""),
-            **({"phases": dict(phases)} if phases else {}),
-        },
+        "status": status,
     }
-    report_run(cluster, apply_record(cluster, RUN_DEFINITION, record), record["status"])
+    report_run(cluster, apply_record(cluster, RUN, record), status)
+
+
+def run_status(run: Mapping[str, Any]) -> dict[str, Any]:
+    """The status of a run. It is running until it has an end, and cancelled if a person has requested that.
+
+    A run that was killed between the two requests that create its record has no status.
+    """
+    request = (run.get("spec") or {}).get("cancel") or {}
+    requested = (
+        {"cancelled": request["by"], "cancelledAt": request.get("at", "")} if request.get("by") else {}
+    )
+    return {"state": RUNNING, **requested, **(run.get("status") or {})}
+
+
+def begin_of(run: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What was known of a run when it began; empty if its record has no status."""
+    begin: Mapping[str, Any] = (run.get("status") or {}).get("begin") or {}
+    return begin
 
 
 def run_conditions(state: str, message: str) -> list[Object]:
@@ -157,7 +193,7 @@ def update_run_status(cluster: Cluster, run: str, status: Mapping[str, Any], *, 
     """
     short = shorten_status(status, among)
     summary = {SUMMARY: one_line(end_text(short))} if "state" in short else {}
-    report_run(cluster, patch_record(cluster, RUN_DEFINITION, run, "status", short, summary), short)
+    report_run(cluster, patch_record(cluster, RUN, run, "status", short, summary), short)
 
 
 def read_run(cluster: Cluster, name: str) -> Object:
@@ -166,11 +202,11 @@ def read_run(cluster: Cluster, name: str) -> Object:
     Raises:
         LifecycleError: there is no run with that name, or a newer version of this collection has written it.
     """
-    run = cluster.get(API_VERSION, "Run", name)
+    run = cluster.get(API_VERSION, "KymaRun", name)
     if run is None:
         raise LifecycleError(
             f"the cluster has no record of a run {name}: it was removed, or it belongs to another cluster;"
-            " `kubectl get runs.lifecycle.kyma-project.io` lists those that there are"
+            " `kubectl get kymaruns` lists those that there are"
         )
     return known_record(run)
 
@@ -181,14 +217,14 @@ def read_runs(cluster: Cluster) -> list[Object]:
     Raises:
         NewerRecord: a newer version of this collection has written one.
     """
-    runs = map(known_record, cluster.list(API_VERSION, "Run").items)
+    runs = map(known_record, cluster.list(API_VERSION, "KymaRun").items)
     return sorted(runs, key=_creation_key, reverse=True)
 
 
 def last_written(run: Object) -> str:
     """When a run's record was last written (RFC 3339), by its ``managedFields``."""
     times = (str(manager.get("time") or "") for manager in run["metadata"].get("managedFields") or ())
-    return max([*times, str(run["spec"].get("startedAt") or "")])
+    return max([*times, str(begin_of(run).get("startedAt") or "")])
 
 
 def delete_old_runs(cluster: Cluster, runs: Sequence[Object], last_run: str) -> None:
@@ -204,7 +240,7 @@ def delete_old_runs(cluster: Cluster, runs: Sequence[Object], last_run: str) -> 
         precondition = {"uid": meta["uid"], "resource_version": meta["resourceVersion"]}
         # A record that another process writes to is deleted the next time.
         with suppress(Conflict):
-            cluster.delete(API_VERSION, "Run", meta["name"], **precondition)
+            cluster.delete(API_VERSION, "KymaRun", meta["name"], **precondition)
 
 
 def _creation_key(run: Object) -> tuple[str, str]:
@@ -218,7 +254,7 @@ def _surplus_runs(runs: Sequence[Object], last_run: str) -> list[Object]:
     return [
         run
         for run in runs[MAX_RUNS:]
-        if run["metadata"]["name"] != last_run and (run.get("status") or {}).get("state") != RUNNING
+        if run["metadata"]["name"] != last_run and run_status(run)["state"] != RUNNING
     ]
 
 

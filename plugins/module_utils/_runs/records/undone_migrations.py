@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..._cluster.cluster import Cluster, Object
 from ..._cluster.errors import NotFound
 from ..._migrations.journal.journal_entry import JournalEntry, newest_first
 from ..._migrations.journal.undo_report import FAILED, UndoneObject
+from ..._result_codec import INTERNAL
 from .journal_records import record_undone_entries
 from .runs import update_run_status
 
@@ -28,13 +29,14 @@ class UndoneMigration:
     """The outcome of undoing one migration.
 
     Attributes:
-        id: of the migration.
-        runs: those in which it wrote what is undone now, or else the newest.
-        state: ``undone``, ``partly`` if something stays, or ``failed`` if it can be tried again.
-        at, by: when and by whom.
-        objects: what it had written and was not undone before.
-        own_undo: the outcome of its own ``undo``; ``done``, ``failed``, ..., or empty if it has none.
-        error: why that failed, or empty.
+        id: The migration's id.
+        runs: The runs in which it wrote this, or else the newest.
+        state: ``undone``, ``partly`` if a part of it stays, or ``failed`` if it may be tried again.
+        at: When it was undone.
+        by: By whom.
+        objects: The objects that it wrote and that were not undone before.
+        own_undo: The state of its own method for that, as of a migration. Empty if it has none.
+        error: Why that failed, or empty.
         changed: whether anything was written now.
     """
 
@@ -46,20 +48,7 @@ class UndoneMigration:
     objects: tuple[UndoneObject, ...] = ()
     own_undo: str = ""
     error: str = ""
-    changed: bool = True
-
-    def as_result(self) -> dict[str, Any]:
-        """The form of a task's result."""
-        return {
-            "id": self.id,
-            "runs": list(self.runs),
-            "state": self.state,
-            "at": self.at,
-            "by": self.by,
-            "objects": [one.as_result() for one in self.objects],
-            "own_undo": self.own_undo,
-            "error": self.error,
-        }
+    changed: bool = field(default=True, metadata=INTERNAL)
 
     def as_record(self) -> dict[str, Any]:
         """The form of a run's record."""
@@ -92,8 +81,7 @@ def recorded_undo_of(
     newest = _written_by(entries, migration)[0]
     status = (runs.get(newest.run) or {}).get("status") or {}
     note: Mapping[str, Any] = (status.get("undone") or {}).get(migration) or {}
-    # An earlier version of this collection has not recorded it.
-    return note if note.get(THROUGH, newest.name) == newest.name else {}
+    return note if note.get(THROUGH) == newest.name else {}
 
 
 def runs_of(entries: Iterable[JournalEntry], migration: str) -> tuple[str, ...]:

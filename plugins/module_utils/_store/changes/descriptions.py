@@ -44,13 +44,13 @@ def fields_before(view: JobView) -> Object | None:
 
 
 def hidden_field_warnings(before: JobView, after: JobView) -> tuple[str, ...]:
-    """Warnings about changed fields without an effect, because ``extra`` hides them."""
+    """Warnings about changed fields without an effect, because its mappings hide them."""
     job, old = after.definition.job if after.definition else None, fields_before(before) or {}
     if job is None:
         return ()
     changed = {name for name, value in fields_of(job).items() if not is_same_json(value, old.get(name))}
     return tuple(
-        f"job {job.key}: the new {name} has no effect, as its extra sets the same. Take that out of extra."
+        f"job {job.key}: the new {name} has no effect, as its fields in the form of Kubernetes set the same."
         for name in (hidden_fields(job) if changed else ())
         if name in changed
     )

@@ -10,12 +10,11 @@ from typing import Any
 
 from ..._errands.errand_model import ErrandKey
 from ..._jobs.run_history import FAILED, SUCCEEDED
-from ..._runs.durations import ERRAND
-from ..._runs.outcomes import duration_of
+from ..._runs.outcomes import ERRAND, duration_of
 
 
 def errand_durations(key: ErrandKey, run: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The row of a run that has ended, see :func:`~..._runs.outcomes.duration_of`; no row before its end.
+    """The row of a run that has ended, see :class:`~..._runs.outcomes.Duration`; no row before its end.
 
     The times are those that Kubernetes has recorded, in whole seconds.
 
@@ -25,10 +24,5 @@ def errand_durations(key: ErrandKey, run: Mapping[str, Any]) -> list[dict[str, A
     """
     if run.get("state") not in (SUCCEEDED, FAILED):
         return []
-    entry = {
-        "state": run["state"],
-        "seconds": run["seconds"] or 0.0,
-        "started_at": run["started"],
-        "finished_at": run["finished"],
-    }
+    entry = {**run, "started_at": run["started"], "finished_at": run["finished"]}
     return [duration_of(ERRAND, f"{key.namespace}/{key.name}", entry)]

@@ -17,12 +17,11 @@ from ..._cluster.cluster import Cluster
 from ..._cluster.errors import Forbidden
 from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._errors import LifecycleError
-from ..._job_models.storage.definition import API_VERSION
-from ..._job_models.storage.storage_definition import DEFINITIONS, INSTALL_COMMAND, MANAGER_ROLE, STORE_KINDS
 from ..._objects.access.review import demand
 from ..._objects.access.rights import Right
 from ..._store.counters import JobCounter, store_metrics
 from ..._store.snapshot import StoreSnapshot, read_snapshot
+from ..._store.store_kinds import INSTALL_COMMAND, KINDS, MANAGER_ROLE, STORE_KINDS
 from ..._text import one_line
 from ..._textfile import write_textfile
 
@@ -32,14 +31,13 @@ IMPORT_COMMAND = "ansible-playbook kyma.lifecycle.import_jobs"
 
 def missing_kinds(cluster: Cluster) -> tuple[str, ...]:
     """The kinds of the job store that the API server does not serve."""
-    kinds = [one["spec"]["names"]["kind"] for one in DEFINITIONS]
-    return tuple(kind for kind in kinds if cluster.resource(API_VERSION, kind) is None)
+    return tuple(one.kind for one in KINDS if cluster.resource(*one.address) is None)
 
 
 def lost_kinds(cluster: Cluster) -> tuple[str, ...]:
     """The missing kinds of a job store that is installed; empty if it is not installed at all."""
     missing = missing_kinds(cluster)
-    return missing if len(missing) < len(DEFINITIONS) else ()
+    return missing if len(missing) < len(KINDS) else ()
 
 
 def store_cluster(task: Task) -> Cluster:
@@ -47,7 +45,7 @@ def store_cluster(task: Task) -> Cluster:
 
     In check mode it is a rehearsal, which the API server validates.
     """
-    return DryRunCluster(task.cluster, DEFINITIONS) if task.check_mode else task.cluster
+    return DryRunCluster(task.cluster, STORE_KINDS.definitions) if task.check_mode else task.cluster
 
 
 def cluster_to_write(task: Task) -> tuple[Cluster, list[str]]:

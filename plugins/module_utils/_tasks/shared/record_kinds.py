@@ -5,18 +5,19 @@
 
 from __future__ import annotations
 
-from ..._runs.records.approvals import APPROVAL_DEFINITION
+from ..._runs.records.approvals import APPROVAL
 from ..._runs.records.definitions import RecordKinds
-from ..._runs.records.installation import INSTALLATION_DEFINITION
-from ..._runs.records.inventories import INVENTORY_DEFINITION
-from ..._runs.records.journal_records import JOURNAL_ENTRY_DEFINITION
-from ..._runs.records.modules import MODULE_DEFINITION
-from ..._runs.records.runs import RUN_DEFINITION
+from ..._runs.records.hold_records import HOLD
+from ..._runs.records.installation import INSTALLATION
+from ..._runs.records.inventories import INVENTORY
+from ..._runs.records.journal_records import JOURNAL_ENTRY
+from ..._runs.records.modules import MODULE
+from ..._runs.records.runs import RUN
 
 RECORD_KINDS = RecordKinds(
-    viewable=(INSTALLATION_DEFINITION, INVENTORY_DEFINITION, MODULE_DEFINITION, RUN_DEFINITION),
+    viewable=(INSTALLATION, INVENTORY, MODULE, RUN),
     # It holds whole objects of any kind.
-    confidential=(JOURNAL_ENTRY_DEFINITION,),
-    # Only approvers write it, so that no deployer approves its own rollout.
-    read_only=(APPROVAL_DEFINITION,),
+    confidential=(JOURNAL_ENTRY,),
+    # Only people write them, so that no deployer approves its own rollout, or ends the hold that stops it.
+    read_only=(APPROVAL, HOLD),
 )

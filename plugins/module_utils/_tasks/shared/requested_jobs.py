@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,59 +14,12 @@ from ..._carrier.options import ArgumentSpec
 from ..._cluster.own_objects import LIFECYCLE_NAMESPACE
 from ..._errors import LifecycleError
 from ..._job_models.core_job import CoreJob, JobKey, JobType
+from ..._job_models.field_table import FIELDS
 from ..._job_models.job_fields import core_job
 from ..._job_models.job_validation import job_problems
-from ..._job_models.kubernetes_fields import KUBERNETES_FIELDS, Form
 from ..._text import one_line
 
-_OPTIONS_OF_FORMS: Mapping[Form, dict[str, str]] = {
-    Form.TEXT: {"type": "str"},
-    Form.NUMBER: {"type": "int"},
-    Form.SWITCH: {"type": "bool"},
-    Form.TEXTS: {"type": "dict"},
-    Form.MAPPING: {"type": "dict"},
-    Form.ITEMS: {"type": "list", "elements": "dict"},
-    Form.WORDS: {"type": "list", "elements": "str"},
-}
-FIELDS_SPEC: ArgumentSpec = {
-    "image": {"type": "str"},
-    "command": {"type": "raw"},
-    "memory": {"type": "str"},
-    "cpu": {"type": "str"},
-    "requests": {"type": "dict"},
-    "limits": {"type": "dict"},
-    "env": {"type": "dict"},
-    "mount": {
-        "type": "dict",
-        "options": {"claim": {"type": "str", "required": True}, "path": {"type": "str"}},
-    },
-    "volumes": {"type": "list", "elements": "dict"},
-    "image_pull_secrets": {"type": "list", "elements": "str", "no_log": False},
-    "sidecars": {"type": "list", "elements": "dict"},
-    "retry": {"type": "int"},
-    "schedule": {"type": "str"},
-    "timezone": {"type": "str"},
-    "suspend": {"type": "bool"},
-    "timeout": {"type": "int"},
-    "replicas": {"type": "int"},
-    "port": {"type": "int"},
-    "port_protocol": {"type": "str"},
-    "health_check": {
-        "type": "dict",
-        "options": {
-            "script": {"type": "str"},
-            "path": {"type": "str"},
-            "command": {"type": "list", "elements": "str"},
-            "tcp": {"type": "bool"},
-        },
-    },
-    "logs": {"type": "dict", "options": {"stdout": {"type": "str"}, "stderr": {"type": "str"}}},
-    "emails": {"type": "str"},
-    "publish": {"type": "bool"},
-    "store_labels": {"type": "bool"},
-    **{name: _OPTIONS_OF_FORMS[field.form] for name, field in KUBERNETES_FIELDS.items()},
-    "extra": {"type": "dict"},
-}
+FIELDS_SPEC: ArgumentSpec = {name: dict(one.form.option) for name, one in FIELDS.items()}
 """The fields of a job, as options."""
 PRESENT, ABSENT, RESTARTED, SUSPENDED = "present", "absent", "restarted", "suspended"
 
@@ -123,10 +76,19 @@ def requested_jobs(params: Mapping[str, Any]) -> list[RequestedJob]:
         requests.append(RequestedJob(key, core_job(key, JobType(type_), fields) if is_present else None))
     counts = Counter(one.key for one in requests)
     problems += [f"{key}: the list has this name {count} times" for key, count in counts.items() if count > 1]
+    refuse_jobs(problems)
+    return requests
+
+
+def refuse_jobs(problems: Sequence[str]) -> None:
+    """End with the problems of jobs, if there are any.
+
+    Raises:
+        LifecycleError: with all of them.
+    """
     if problems:
         listed = "\n".join(f"- {one}" for one in problems)
         raise LifecycleError(f"the jobs are refused, and nothing was written:\n{listed}")
-    return requests
 
 
 def _refuse_options(params: Mapping[str, Any]) -> None:

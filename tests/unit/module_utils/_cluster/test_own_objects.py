@@ -25,14 +25,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_jo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
     DEFINITION_KINDS,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
-    STORE_KINDS,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.denial import (
     Denial,
     denial_objects,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.fence_token import secret_for
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.store_kinds import (
+    STORE_KINDS,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 
 from tests.cluster.paths import ROOT
@@ -54,8 +54,8 @@ def of(crd: Object, namespace: str = "shop") -> Ref:
 
 
 def test_there_is_something_to_protect() -> None:
-    assert len(DEFINITIONS) == 12
-    assert len({role["metadata"]["name"] for role in (*ROLES, *SHIPPED)}) == 9
+    assert len(DEFINITIONS) == 13
+    assert len({role["metadata"]["name"] for role in (*ROLES, *SHIPPED)}) == 10
 
 
 @pytest.mark.parametrize("obj", [*DEFINITIONS, *ROLES, *SHIPPED], ids=lambda obj: obj["metadata"]["name"])
@@ -114,7 +114,7 @@ def test_objects_that_protect_runs_are_ours(ref: Ref) -> None:
         Ref("rbac.authorization.k8s.io", "ClusterRole", "", "kyma-lifecycle-view-2"),
         Ref("rbac.authorization.k8s.io", "Role", "shop", "kyma-lifecycle-view"),
         Ref("", "Namespace", "", "kyma-lifecycle-2"),
-        Ref("operator.kyma-project.io", "Run", "", "x"),
+        Ref("operator.kyma-project.io", "KymaRun", "", "x"),
         Ref("apiextensions.k8s.io", "CustomResourceDefinition", "", "runs.operator.kyma-project.io"),
         Ref("apiextensions.k8s.io", "CustomResourceDefinition", "", f"runs.x{GROUP}"),
         Ref("apiregistration.k8s.io", "APIService", "", "v1.metrics.k8s.io"),
@@ -152,11 +152,11 @@ def rule(resource: str, *verbs: str, group: str = GROUP) -> Object:
     "manifest",
     [
         binding("kyma-lifecycle-approver"),
-        role(rule("approvals", "get", "create")),
-        role(rule("pods", "get"), rule("approvals", "*")),
+        role(rule("kymaapprovals", "get", "create")),
+        role(rule("pods", "get"), rule("kymaapprovals", "*")),
         role(rule("*", "delete")),
-        role(rule("approvals", "create", group="*")),
-        role(rule("approvals/status", "patch", group="*")),
+        role(rule("kymaapprovals", "create", group="*")),
+        role(rule("kymaapprovals/status", "patch", group="*")),
         aggregating({}),
         aggregating({"matchLabels": {"a": "b"}}, {"matchLabels": {}}),
         aggregating({"matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]}),
@@ -167,11 +167,12 @@ def test_a_manifest_must_not_grant_the_right_to_approve(manifest: Object) -> Non
     assert "grants the right to approve a ring" in own_manifest_problem(manifest)
 
 
-RECORDS = [
-    one["spec"]["names"]["plural"]
-    for one in RECORD_KINDS.definitions
-    if one["spec"]["names"]["kind"] != "Approval"
-]
+@pytest.mark.parametrize("manifest", [binding("kyma-lifecycle-holder"), role(rule("kymaholds", "patch"))])
+def test_a_manifest_must_not_grant_the_right_to_hold_the_cluster(manifest: Object) -> None:
+    assert "grants the right to hold the cluster" in own_manifest_problem(manifest)
+
+
+RECORDS = [one["spec"]["names"]["plural"] for one in RECORD_KINDS.written]
 
 
 @pytest.mark.parametrize(
@@ -191,8 +192,8 @@ def test_a_manifest_must_not_grant_writes_of_records(manifest: Object) -> None:
     [
         binding("kyma-lifecycle-view"),
         binding("kyma-lifecycle-errands-engine"),
-        role(rule("runs", "get", "list", "watch")),
-        role(rule("runs", "create", group="tekton.dev")),
+        role(rule("kymaruns", "get", "list", "watch")),
+        role(rule("kymaruns", "create", group="tekton.dev")),
         role(rule("secrets", "create", group="*")),
         role(rule("scheduledjobs", "create")),
         aggregating({"matchLabels": {"a": "b"}}),
@@ -204,15 +205,15 @@ def test_a_manifest_must_not_grant_writes_of_records(manifest: Object) -> None:
         # The API server refuses them with its own reason.
         aggregating(None, "x", {"matchLabels": 1}),
         {**role(), "aggregationRule": "x"},
-        role(rule("approvals", "get", "list", "watch")),
-        role(rule("approvals", "create", group="example.com")),
+        role(rule("kymaapprovals", "get", "list", "watch")),
+        role(rule("kymaapprovals", "create", group="example.com")),
         role(rule("errands", "create", "delete")),
         # Operators have such roles. The API server lets only an administrator grant them.
         role({"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}),
         role({"nonResourceURLs": ["/metrics"], "verbs": ["get"]}),
         # The API server refuses them with its own reason.
-        role("approvals", None, {"apiGroups": None, "resources": 1, "verbs": [[]]}),
-        {**role(), "rules": "approvals"},
+        role("kymaapprovals", None, {"apiGroups": None, "resources": 1, "verbs": [[]]}),
+        {**role(), "rules": "kymaapprovals"},
         {**binding("x"), "roleRef": None},
     ],
 )

@@ -19,6 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
     InventoryEntry,
     entry_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._result_codec import to_result
 
 GROUP = "operator.kyma-project.io/v1"
 READY = {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-02T00:00:00Z"}
@@ -69,7 +70,7 @@ def test_a_deployment_without_its_replicas_is_named_with_its_component_and_the_r
     [problem] = observed_health(
         [inventory(workload("web", ready=0))], live(workload("web", ready=0))
     ).problems
-    assert problem.as_result() == {
+    assert to_result(problem) == {
         "component": "checkout",
         "object": "Deployment shop/web",
         "reason": "0 of 1 replicas are available",

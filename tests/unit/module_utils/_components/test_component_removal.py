@@ -39,7 +39,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.remo
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import NOT_STARTED, SUCCEEDED
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
-    INVENTORY_DEFINITION,
+    INVENTORY,
     read_inventories,
     write_inventory,
 )
@@ -114,7 +114,7 @@ class Scene:
         return [one.ref for one in self.cluster.requests if one.verb == "delete" and one.ref.kind != RECORD]
 
 
-RECORD = "Inventory"
+RECORD = "KymaInventory"
 
 
 def scene(owners: Mapping[str, Mapping[int, bool]], fates: Mapping[int, str] | None = None) -> Scene:
@@ -124,7 +124,7 @@ def scene(owners: Mapping[str, Mapping[int, bool]], fates: Mapping[int, str] | N
         owners: which of the objects each owner names, and whether as dropped.
         fates: of the objects by number; they go where it says nothing.
     """
-    cluster = MemoryCluster(INVENTORY_DEFINITION)
+    cluster = MemoryCluster(INVENTORY.definition)
     fate_by_ref = {ref_of(obj): (fates or {}).get(number, GOES) for number, obj in enumerate(OBJECTS)}
     known = [
         entry_of(cluster.apply(_held(obj) if fate_by_ref[ref_of(obj)] == HELD else obj)) for obj in OBJECTS

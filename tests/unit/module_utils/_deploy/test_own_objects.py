@@ -9,10 +9,15 @@ from dataclasses import replace
 
 import pytest
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    API_VERSION,
+    FIELD_MANAGER,
+    GROUP,
+    Object,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
-    DEFINITION as ERRAND_DEFINITION,
+    ERRAND_RESOURCE,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     entry_of,
@@ -28,8 +33,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
     read_inventories,
     write_inventory,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUN_DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUN
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
@@ -54,9 +58,9 @@ LEASE: Object = {
 DUMP = [
     LEASE,
     {**LEASE, "metadata": {"name": "errands"}},
-    {**RUN_DEFINITION, "spec": {**RUN_DEFINITION["spec"], "scope": "Namespaced"}},
-    {"apiVersion": API_VERSION, "kind": "Inventory", "metadata": {"name": "shop"}, "spec": {}},
-    {"apiVersion": API_VERSION.replace("v1alpha1", "v9"), "kind": "Run", "metadata": {"name": "r"}},
+    {**RUN.definition, "spec": {**RUN.definition["spec"], "scope": "Namespaced"}},
+    {"apiVersion": API_VERSION, "kind": "KymaInventory", "metadata": {"name": "shop"}, "spec": {}},
+    {"apiVersion": f"{GROUP}/v9", "kind": "KymaRun", "metadata": {"name": "r"}},
     {"apiVersion": API_VERSION, "kind": "OneOffJob", "metadata": {"name": "j"}, "spec": {}},
     {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "deployer"}},
     {
@@ -96,11 +100,13 @@ def test_errands_and_their_engine_are_part_of_a_release_on_a_new_cluster() -> No
         "metadata": {"name": "e"},
         "spec": {"trigger": {"strategy": "manual"}, "template": {"spec": {}}},
     }
-    someone = deployer(release("2.9", {"engine": engine, "e": [errand]}, crds=[dict(ERRAND_DEFINITION)]))
+    someone = deployer(
+        release("2.9", {"engine": engine, "e": [errand]}, crds=[dict(ERRAND_RESOURCE.definition)])
+    )
     planned = someone.plan(check_mode=True)
     assert "belongs to the collection kyma.lifecycle" in planned["msg"]
     # The definition of errands is ours: a task installs it.
-    cluster = healthy_cluster(dict(ERRAND_DEFINITION))
+    cluster = healthy_cluster(dict(ERRAND_RESOURCE.definition))
     someone = deployer(release("2.9", {"engine": engine, "e": [errand]}), cluster=cluster)
     planned = someone.plan(check_mode=True)
     assert "failed" not in planned, planned["msg"]
@@ -121,7 +127,7 @@ def older() -> Deployer:
     """A user whose cluster has inventories in which an older version has recorded what is ours."""
     someone = deployer_after(release("2.9", {"a": [config_map("a")], "b": [config_map("b")]}))
     inventory = read_inventories(someone.cluster)["a"]
-    crd = f"{CRD_KIND[0]}/v1", CRD_KIND[1], RUN_DEFINITION["metadata"]["name"], None
+    crd = f"{CRD_KIND[0]}/v1", CRD_KIND[1], RUN.definition["metadata"]["name"], None
     lease = LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE
     namespace = "v1", "Namespace", LIFECYCLE_NAMESPACE, None
     existing = [someone.cluster.get(*one) for one in (crd, lease, namespace)]
@@ -137,7 +143,7 @@ def older() -> Deployer:
 def lives(someone: Deployer) -> list[bool]:
     cluster = someone.cluster
     return [
-        cluster.get(f"{CRD_KIND[0]}/v1", CRD_KIND[1], RUN_DEFINITION["metadata"]["name"]) is not None,
+        cluster.get(f"{CRD_KIND[0]}/v1", CRD_KIND[1], RUN.definition["metadata"]["name"]) is not None,
         cluster.get(LEASE_API_VERSION, LEASE_OBJECT_KIND, LEASE_NAME, LIFECYCLE_NAMESPACE) is not None,
         cluster.get("v1", "Namespace", LIFECYCLE_NAMESPACE) is not None,
     ]

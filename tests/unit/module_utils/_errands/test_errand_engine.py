@@ -18,7 +18,11 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils import _work_queue as work_queue
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import informer
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    API_VERSION,
+    Cluster,
+    Object,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ExecTimeout,
     Forbidden,
@@ -34,11 +38,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_eng
     EngineOptions,
     ErrandEngine,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
-    API_VERSION,
-    KIND,
-    ErrandPhase,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import KIND, ErrandPhase
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.metrics import Textfile
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import Outcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import named_lease

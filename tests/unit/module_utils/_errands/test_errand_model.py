@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.errand_report import (
     errand_report,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
-    API_VERSION,
     FIELD_MANAGER,
     KIND,
     LAST_APPLIED,
@@ -23,13 +23,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_mod
     ErrandStatus,
     OutputNote,
     OutputSource,
+    OutputSpec,
     Run,
     RunReason,
     Strategy,
     StrategyOwner,
     errand_from,
     label_value,
-    output_spec_from,
     status_fields,
     strategy_owner,
 )
@@ -40,6 +40,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.output imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.output_collector import LONGEST_NOTE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.configuration import ConfigurationEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.job_outcome import JobOutcome
+from ansible_collections.kyma.lifecycle.plugins.module_utils._record_codec import from_record
 
 from tests.support.played_errands import NAMESPACE, PlayedErrands, errand_object, one_file
 
@@ -161,7 +162,7 @@ def test_the_definition_loses_nothing_of_a_spec() -> None:
         "keep": 2,
     }
     output = {
-        "outputMap": {"main": {"f": entry, "g": {"name": "y", "persistencemethod": "one-to-one"}}},
+        "outputMap": {"main": {"f": entry, "g": {"name": "y", "persistenceMethod": "one-to-one"}}},
         "secretLabels": {"e": "f"},
         "writeOnFailure": True,
         "holdSeconds": 5,
@@ -200,10 +201,10 @@ def test_the_definition_refuses_what_the_model_can_not_read(change: dict[str, An
 
 
 def test_an_output_has_defaults() -> None:
-    assert output_spec_from(None).files == ()
-    spec = output_spec_from(one_file())
+    assert from_record(OutputSpec, None).files == ()
+    spec = from_record(OutputSpec, one_file())
     assert (spec.hold_seconds, spec.source, spec.is_held) == (3600, OutputSource.EXEC, True)
-    assert output_spec_from({"outputMap": {"main": None}}).files == ()
+    assert from_record(OutputSpec, {"outputMap": {"main": None}}).files == ()
 
 
 def test_a_long_name_has_a_short_label_of_its_own() -> None:

@@ -24,7 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.
     RunWait,
     WaitOptions,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import ERRAND_RESOURCE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_index import ERRAND, JOB, POD
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
     LAST_APPLIED,
@@ -96,7 +96,7 @@ def condition(played: PlayedErrands, type_: str) -> dict[str, Any]:
 
 def printed(obj: Any) -> list[Any]:
     """What kubectl prints of an errand without -o wide, without times."""
-    version = DEFINITION["spec"]["versions"][0]
+    version = ERRAND_RESOURCE.definition["spec"]["versions"][0]
     cells = []
     for column in version["additionalPrinterColumns"]:
         if not column.get("priority") and column["type"] != "date":
@@ -339,7 +339,7 @@ def test_three_files_become_three_secrets_one_of_them_a_version(played: PlayedEr
     files = {
         "output.json": {"name": "plain", "secretLabels": {"own": "1"}},
         "versioned.json": {"name": "versioned", "versioned": True},
-        "parts.json": {"name": "part", "persistencemethod": "fan-out"},
+        "parts.json": {"name": "part", "persistenceMethod": "fan-out"},
     }
     contents = {
         "output.json": b'{"a": "1"}',
@@ -1145,7 +1145,7 @@ def test_a_warning_about_ignored_fields_stays_in_the_status(played: PlayedErrand
 
 
 def _gone(kind: str) -> dict[str, str]:
-    return {"apiVersion": "lifecycle.kyma-project.io/v1alpha1", "kind": kind, "name": "app", "uid": "gone"}
+    return {"apiVersion": "lifecycle.kyma-project.io/v1", "kind": kind, "name": "app", "uid": "gone"}
 
 
 # Errands that depend on others.

@@ -7,12 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
-    API_VERSION,
-    KIND,
-    errand_from,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import KIND, errand_from
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.holding_container import (
     OUTPUT_ANNOTATION,
     OUTPUT_FOLDER,

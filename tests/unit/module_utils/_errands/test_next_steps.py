@@ -145,7 +145,7 @@ RERUN = errand("done", after(once_digest=DIGEST), reruns=True)
 @pytest.mark.parametrize(
     ("one", "more", "expected"),
     [
-        (errand(is_deleting=True), {}, []),
+        (errand(deletion_timestamp="2026-11-22T06:00:00Z"), {}, []),
         (errand("manual"), {}, ["WriteStatus Idle"]),
         (errand("once"), {}, ["WriteStatus Running", "CreateJob"]),
         (errand("once", containers=[container("hold-a")]), {}, ["WriteStatus Refused"]),

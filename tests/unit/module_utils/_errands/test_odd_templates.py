@@ -9,10 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import ERRAND_RESOURCE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
-    API_VERSION,
     KIND,
     ErrandKey,
     ErrandPhase,
@@ -59,7 +58,7 @@ def errand(name: str, template: Any) -> Object:
     ids=str,
 )
 def test_a_template_of_another_shape_is_refused_and_other_errands_go_on(template: Any) -> None:
-    cluster = MemoryCluster(DEFINITION)
+    cluster = MemoryCluster(ERRAND_RESOURCE.definition)
     for one in (errand("odd", template), errand("sound", pod())):
         cluster.create(one)
     index = read_index(cluster)
@@ -81,7 +80,7 @@ def test_a_template_of_another_shape_is_refused_and_other_errands_go_on(template
     ids=str,
 )
 def test_a_template_that_only_the_server_can_judge_hinders_no_other_errand(template: Any) -> None:
-    cluster = MemoryCluster(DEFINITION)
+    cluster = MemoryCluster(ERRAND_RESOURCE.definition)
     for one in (errand("odd", template), errand("sound", pod())):
         cluster.create(one)
     index = read_index(cluster)
@@ -102,7 +101,7 @@ def test_a_template_that_only_the_server_can_judge_hinders_no_other_errand(templ
     ids=str,
 )
 def test_a_template_with_output_is_refused_if_a_changed_field_has_another_shape(template: Any) -> None:
-    cluster = MemoryCluster(DEFINITION)
+    cluster = MemoryCluster(ERRAND_RESOURCE.definition)
     odd = errand("odd", template)
     odd["spec"]["output"] = {"outputMap": {"main": {"output.json": {"name": "out"}}}}
     for one in (odd, errand("sound", pod())):
@@ -117,7 +116,7 @@ def test_a_template_with_output_is_refused_if_a_changed_field_has_another_shape(
 
 
 def test_a_defect_of_one_is_named_and_hinders_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    cluster = MemoryCluster(DEFINITION)
+    cluster = MemoryCluster(ERRAND_RESOURCE.definition)
     for name in ("odd", "sound"):
         cluster.create(errand(name, pod()))
     index = read_index(cluster)
@@ -138,7 +137,7 @@ def test_a_defect_of_one_is_named_and_hinders_no_other(monkeypatch: pytest.Monke
 
 
 def test_a_rehearsal_names_it_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    cluster = MemoryCluster(DEFINITION)
+    cluster = MemoryCluster(ERRAND_RESOURCE.definition)
     for name in ("odd", "sound"):
         cluster.create(errand(name, pod()))
     index = read_index(cluster)

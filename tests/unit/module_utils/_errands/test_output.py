@@ -13,7 +13,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
     OutputFile,
     OutputSpec,
-    output_spec_from,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.output import (
     CONTAINER_LABEL,
@@ -28,13 +27,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.output imp
     read_problem,
     termination_messages,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._record_codec import from_record
 
 VALUE = "geheim-4711"
 
 
 def spec_of(**entry: Any) -> OutputSpec:
     """An output whose only file is output.json of the container main."""
-    return output_spec_from({"outputMap": {"main": {"output.json": {"name": "result", **entry}}}})
+    return from_record(OutputSpec, {"outputMap": {"main": {"output.json": {"name": "result", **entry}}}})
 
 
 def secrets_of(content: bytes, **entry: Any) -> dict[str, dict[str, str]]:
@@ -49,9 +49,8 @@ def test_a_file_becomes_a_secret() -> None:
 
 def test_each_value_of_a_fan_out_becomes_a_secret() -> None:
     values = {"a": '{"x": "1"}', "b": "{}"}
-    for spelling in ("persistenceMethod", "persistencemethod"):
-        secrets = secrets_of(json.dumps(values).encode(), **{spelling: "fan-out"})
-        assert secrets == {"result-a": {"x": "1"}, "result-b": {}}
+    secrets = secrets_of(json.dumps(values).encode(), persistenceMethod="fan-out")
+    assert secrets == {"result-a": {"x": "1"}, "result-b": {}}
     assert list(secrets_of(b"{}", persistenceMethod="one-to-one")) == ["result"]
 
 
@@ -70,7 +69,7 @@ def test_labels_of_the_file_win_over_those_of_all_and_nothing_over_the_container
             }
         },
     }
-    [one] = output_secrets(output_spec_from(fields), {("main", "f"): b"{}"}, "app")
+    [one] = output_secrets(from_record(OutputSpec, fields), {("main", "f"): b"{}"}, "app")
     assert one.labels == {"a": "all", "b": "file", CONTAINER_LABEL: "main"}
     assert (one.annotations, one.is_versioned, one.keep) == ({"c": "d"}, True, 3)
     assert one.source == "Errand app, container main"
@@ -131,7 +130,8 @@ def test_content_that_makes_no_secret_is_refused_and_not_shown(content: bytes, e
 
 
 def test_parts_that_would_become_one_secret_are_refused() -> None:
-    spec = OutputSpec((OutputFile("main", "a", "x", is_fan_out=True), OutputFile("main", "b", "x-geheim")))
+    files = {"a": {"name": "x", "persistenceMethod": "fan-out"}, "b": {"name": "x-geheim"}}
+    spec = from_record(OutputSpec, {"outputMap": {"main": files}})
     contents = {("main", "a"): b'{"geheim": "{}"}', ("main", "b"): b"{}"}
     with pytest.raises(OutputRefused) as refused:
         output_secrets(spec, contents, "app")
@@ -225,8 +225,13 @@ def test_a_repeated_key_and_a_byte_order_mark_are_named(
 
 
 def test_all_files_of_a_run_become_so_many_secrets_together() -> None:
-    spec = output_spec_from(
-        {"outputMap": {"main": {file: {"name": file, "persistenceMethod": "fan-out"} for file in ("a", "b")}}}
+    spec = from_record(
+        OutputSpec,
+        {
+            "outputMap": {
+                "main": {file: {"name": file, "persistenceMethod": "fan-out"} for file in ("a", "b")}
+            }
+        },
     )
     parts = json.dumps({f"k{number}": "{}" for number in range(MOST_PARTS // 2 + 1)}).encode()
     with pytest.raises(OutputRefused, match="would become 1002 Secrets"):

@@ -40,7 +40,7 @@ def test_one_that_needs_no_word_keeps_all_its_fields() -> None:
     before = copy.deepcopy(given)
     converted = errand_from_quarks_job(given)
     assert converted.errand == {
-        "apiVersion": "lifecycle.kyma-project.io/v1alpha1",
+        "apiVersion": "lifecycle.kyma-project.io/v1",
         "kind": "Errand",
         "metadata": given["metadata"],
         "spec": given["spec"],

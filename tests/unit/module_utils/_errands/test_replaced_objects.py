@@ -111,7 +111,7 @@ def test_a_job_of_others_with_the_labels_of_an_earlier_run_stays(played: PlayedE
 
 def test_a_secret_that_goes_with_an_earlier_errand_of_the_name_is_waited_for(played: PlayedErrands) -> None:
     played.writes_output(b'{"a": "1"}')
-    api_version = "lifecycle.kyma-project.io/v1alpha1"
+    api_version = "lifecycle.kyma-project.io/v1"
     owner = {"apiVersion": api_version, "kind": "Errand", "name": "app", "uid": "of-the-earlier-one"}
     metadata = {"name": "result", "namespace": NAMESPACE, "ownerReferences": [owner]}
     played.cluster.seed({"apiVersion": "v1", "kind": "Secret", "metadata": metadata})

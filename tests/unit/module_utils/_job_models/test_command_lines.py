@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,7 @@ BOTH = LogFiles("/data/out", "/data/err")
         ("", LogFiles("/x"), "exec 1>>/x;"),
         # What only looks like log files is kept apart from them.
         ("exec 2>>/x;a", LogFiles("/y"), "exec 1>>/y;exec;exec 2>>/x;a"),
-        ("a 1>>/x", LogFiles(), "exec;a 1>>/x"),
+        ("a 1>>/x", LogFiles(), "a 1>>/x"),
         ("a 1>>/x", BOTH, "exec 1>>/data/out;exec 2>>/data/err;a 1>>/x"),
         ("exec;a", LogFiles(), "exec;exec;a"),
     ],
@@ -46,12 +47,13 @@ def test_the_line_of_a_command(command: str, logs: LogFiles, line: str) -> None:
 @pytest.mark.parametrize(
     ("line", "command", "logs"),
     [
-        ("a 1>>/data/out 2>>/data/err", "a", BOTH),
-        ("a; b  1>>'/data/out'  2>>\"/data/err\" ", "a; b", BOTH),
-        ("a 1>/dev/null 2>/dev/null", "a", LogFiles("/dev/null", "/dev/null")),
-        ("a 1>>job.out", "a", LogFiles("job.out")),
-        ("a >x 1>>/data/out", "a >x", LogFiles("/data/out")),
-        ("a\nb 1>>/data/out", "a\nb", LogFiles("/data/out")),
+        ("a 1>>/data/out 2>>/data/err", "a", replace(BOTH, suffix=">>")),
+        ("a; b  1>>'/data/out'  2>>\"/data/err\" ", "a; b", replace(BOTH, suffix=">>")),
+        ("a 1>/dev/null 2>/dev/null", "a", LogFiles("/dev/null", "/dev/null", ">")),
+        ("a 1>>job.out", "a", LogFiles("job.out", suffix=">>")),
+        ("a >x 1>>/data/out", "a >x", LogFiles("/data/out", suffix=">>")),
+        ("a\nb 1>>/data/out", "a\nb", LogFiles("/data/out", suffix=">>")),
+        ("a 1>/x 2>>/y", "a 1>/x 2>>/y", LogFiles()),
         # Here the shell expands the name of the file, or it is no redirection at all.
         ("a 1>>$HOME/out", "a 1>>$HOME/out", LogFiles()),
         ('a 1>>"$HOME/out"', 'a 1>>"$HOME/out"', LogFiles()),
@@ -63,7 +65,10 @@ def test_the_line_of_a_command(command: str, logs: LogFiles, line: str) -> None:
     ],
 )
 def test_older_lines_have_the_files_at_their_end(line: str, command: str, logs: LogFiles) -> None:
-    assert split_shell_line(line) == (command, logs)
+    assert split_shell_line(line, has_suffix=True) == (command, logs)
+    assert split_shell_line(line) == (line, LogFiles())
+    if logs.suffix and "  " not in line:
+        assert shell_line(command, logs) == line
 
 
 lines = st.text() | st.lists(

@@ -24,14 +24,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.default
     CURRENT_DEFAULTS,
     DEFAULTS,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.field_table import FIELDS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import (
-    FIELD_NAMES,
     core_job,
     fields_of,
     is_same_json,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.kubernetes_fields import (
-    KUBERNETES_FIELDS,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -83,17 +80,17 @@ def test_unknown_fields_are_ignored() -> None:
     assert job(image="a", colour="red") == job(image="a")
 
 
-def test_extra_is_a_copy() -> None:
-    extra: dict[str, Any] = {"Deployment": {"spec": {"paused": None, "x": [1, {"y": None}]}}}
-    made = job(extra=extra)
-    fields_of(made)["extra"]["Deployment"]["spec"].clear()
-    extra["Deployment"]["spec"]["x"].clear()
-    assert made.extra == {"Deployment": {"spec": {"paused": None, "x": [1, {"y": None}]}}}
+def test_a_mapping_is_a_copy_with_its_nulls() -> None:
+    workload: dict[str, Any] = {"spec": {"paused": None, "x": [1, {"y": None}]}}
+    made = job(workload=workload)
+    fields_of(made)["workload"]["spec"].clear()
+    workload["spec"]["x"].clear()
+    assert made.workload == {"spec": {"paused": None, "x": [1, {"y": None}]}}
+    assert job(workload={}).given == frozenset()
 
 
 def test_each_field_of_the_core_model_can_be_set() -> None:
-    own = {*CoreJob.__dataclass_fields__} - {"key", "type", "given", "kubernetes"}
-    assert {*FIELD_NAMES} == own | {*KUBERNETES_FIELDS}
+    assert {*FIELDS} == {*CoreJob.__dataclass_fields__} - {"key", "type", "given"}
 
 
 def test_the_defaults_are_those_of_the_release_and_else_the_current_ones(monkeypatch: Any) -> None:
@@ -147,7 +144,7 @@ any_fields: st.SearchStrategy[Mapping[str, Any]] = st.fixed_dictionaries(
         | st.fixed_dictionaries({}, optional={"stdout": st.none() | st.text(), "stderr": st.text()}),
         "health_check": st.none()
         | st.fixed_dictionaries({}, optional={"script": st.none() | st.text(), "path": st.text()}),
-        "extra": st.none() | st.dictionaries(st.text(), json_values, max_size=3),
+        "pod": st.none() | st.dictionaries(st.text(), json_values, max_size=3),
         "colour": st.text(),
     },
 )
@@ -161,7 +158,7 @@ def test_a_job_is_the_same_from_its_own_fields(type_: JobType, fields: Mapping[s
     own = fields_of(made)
     assert core_job(KEY, type_, own) == made
     assert core_job(KEY, type_, json.loads(json.dumps(own))) == made
-    unset = {"colour"} | ({"extra"} if not fields.get("extra") else set())
+    unset = {"colour"} | ({"pod"} if not fields.get("pod") else set())
     assert {*own} == made.given == {name for name, value in fields.items() if value is not None} - unset
 
 

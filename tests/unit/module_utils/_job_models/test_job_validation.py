@@ -10,14 +10,9 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import JobKey, JobType
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import (
-    FIELD_NAMES,
-    core_job,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.field_table import FIELDS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import core_job
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_validation import job_problems
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.kubernetes_fields import (
-    KUBERNETES_FIELDS,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.runtime_objects import (
     JOB_LABEL,
 )
@@ -56,18 +51,19 @@ COMMON: dict[str, Any] = {
         {"hostPath": {"path": "/var/log"}},
     ],
     "image_pull_secrets": ["registry"],
-    "sidecars": [{"name": "proxy"}],
+    "pod": {"spec": {"containers": [{"name": "proxy"}]}},
+    "container": {"tty": True},
     "store_labels": True,
 }
 RUNS: dict[str, Any] = {"retry": 3, "timeout": 0}
 GOOD: dict[str, dict[str, Any]] = {
-    "one-off": {**COMMON, **RUNS, "extra": {"Job": {"spec": {"ttlSecondsAfterFinished": 5}}}},
+    "one-off": {**COMMON, **RUNS, "job": {"spec": {"ttlSecondsAfterFinished": 5}}},
     "scheduled": {
         **COMMON,
         **RUNS,
         "schedule": "30 4 * * mon-fri",
         "timezone": "America/Argentina/Buenos_Aires",
-        "extra": {"CronJob": {"metadata": {"labels": {"a": "b"}}}},
+        "workload": {"metadata": {"labels": {"a": "b"}}},
     },
     "continuous": {
         **COMMON,
@@ -75,7 +71,7 @@ GOOD: dict[str, dict[str, Any]] = {
         "port": 8080,
         "port_protocol": "UDP",
         "health_check": {"script": None, "path": "/healthz"},
-        "extra": {"Deployment": {"spec": {}}, "Service": {"spec": {"type": None}}},
+        "service": {"spec": {"type": None}},
     },
 }
 
@@ -83,11 +79,11 @@ GOOD: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("type", GOOD)
 def test_nothing_is_wrong_with_a_good_job(type: str) -> None:
     assert problems(type, **GOOD[type]) == []
-    assert problems(type, **dict.fromkeys(set(FIELD_NAMES) - {"image", "schedule"})) == []
+    assert problems(type, **dict.fromkeys(set(FIELDS) - {"image", "schedule"})) == []
 
 
 def test_together_the_good_jobs_have_all_fields() -> None:
-    assert {field for fields in GOOD.values() for field in fields} == {*FIELD_NAMES} - {*KUBERNETES_FIELDS}
+    assert {field for fields in GOOD.values() for field in fields} == {*FIELDS}
 
 
 @pytest.mark.parametrize("value", [{"memory": "", "cpu": ""}, {"command": ""}, {"env": {}}, {"logs": {}}])
@@ -97,29 +93,6 @@ def test_empty_values_are_fine(value: dict[str, Any]) -> None:
 
 def test_an_empty_time_zone_is_fine() -> None:
     assert problems("scheduled", timezone="") == []
-
-
-def containers(*names: str) -> list[dict[str, str]]:
-    return [{"name": name, "image": "a"} for name in names]
-
-
-@pytest.mark.parametrize(
-    ("type", "kind", "spec"),
-    [
-        ("one-off", "Job", {"template": {"spec": {"containers": containers("a")}}}),
-        (
-            "scheduled",
-            "CronJob",
-            {"jobTemplate": {"spec": {"template": {"spec": {"containers": containers("a", "b")}}}}},
-        ),
-        ("continuous", "Deployment", {"template": {"spec": {"containers": containers("a")}}}),
-    ],
-)
-def test_containers_of_extra_replace_image_and_command(type: str, kind: str, spec: Any) -> None:
-    extra, logs = {kind: {"spec": spec}}, {"stdout": "/data/out"}
-    assert problems(type, image=None, extra=extra, logs=logs) == []
-    assert problems(type, image="", extra=extra) == []
-    assert len(problems(type, image=None, extra={kind: {"spec": {"template": {"spec": []}}}})) == 1
 
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
@@ -137,8 +110,11 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("one-off", {"image": "a\x1b"}, "image is 'a?'; use"),
     ("one-off", {"command": ["a", 1]}, "command is ['a', 1]; use a list of texts"),
     ("one-off", {"command": ["a"], "logs": {"stdout": "/x"}}, "logs are set with a command of several words"),
-    ("one-off", {"command": "a", "args": ["b"]}, "args are set with a shell line; use a command of several"),
-    ("one-off", {"args": "b"}, "args is 'b'; use a list of texts"),
+    (
+        "one-off",
+        {"command": "a", "container": {"args": ["b"]}},
+        "args are set with a shell line",
+    ),
     ("one-off", {"env": {"A": {"secretKeyRef": "a"}}}, "env.A names no source of its value; use a"),
     ("one-off", {"requests": {"memory": "lots"}}, "requests.memory is 'lots'; use a quantity of 0 or more"),
     ("one-off", {"limits": ["1Gi"]}, "limits is ['1Gi']; use a mapping of resources to quantities"),
@@ -151,19 +127,51 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("one-off", {"volumes": [{"name": "a"}]}, "volumes[1] has no path; set where the volume is mounted"),
     ("one-off", {"volumes": [{"path": "/x", "claim": "a", "read_only": 1}]}, "volumes[1].read_only is 1"),
     ("one-off", {"image_pull_secrets": "a"}, "image_pull_secrets is 'a'; use a list of texts"),
-    ("one-off", {"sidecars": [1]}, "sidecars is [1]; use a list of mappings, as Kubernetes has it"),
     ("one-off", {"store_labels": "no"}, "store_labels is 'no'; use true or false"),
-    ("one-off", {"ttl": -1}, "ttl is -1; use a whole number from 0"),
-    ("one-off", {"restart_policy": "Always"}, "restart_policy is 'Always'; use one of Never, OnFailure"),
-    ("one-off", {"concurrency_policy": "Allow"}, "concurrency_policy is set, and only scheduled"),
-    ("one-off", {"pod_labels": {"a": 1}}, "pod_labels is {'a': 1}; use a mapping of texts to texts"),
-    ("one-off", {"affinity": []}, "affinity is []; use a mapping, as Kubernetes has it"),
-    ("one-off", {"labels": {"lifecycle.kyma-project.io/errand": "a"}}, "marks Jobs of errands; remove it"),
-    ("scheduled", {"strategy": {}}, "strategy is set, and only continuous jobs have it"),
-    ("continuous", {"service_type": "NodePort"}, "service_type is set without a Service; set port or"),
+    ("one-off", {"pod": {"spec": {"restartPolicy": "Always"}}}, "use one of Never, OnFailure"),
+    (
+        "one-off",
+        {"workload": {"spec": {}}},
+        "workload is set, and only scheduled and continuous",
+    ),
+    ("continuous", {"job": {"spec": {}}}, "job is set, and only one-off and scheduled jobs have it"),
+    ("scheduled", {"service": {"spec": {}}}, "service is set, and only continuous jobs have it"),
+    (
+        "one-off",
+        {"pod": {"metadata": {"labels": {"a": 1}}}},
+        "pod.metadata.labels must be a mapping of",
+    ),
+    ("one-off", {"pod": []}, "pod is []; use a mapping, as Kubernetes has it"),
+    ("one-off", {"pod": {"sepc": {}}}, "pod.sepc is no field; did you mean spec?"),
+    (
+        "one-off",
+        {"pod": {"spec": {"tolerations": {"a": 1}}}},
+        "pod.spec.tolerations must be a list",
+    ),
+    (
+        "one-off",
+        {"pod": {"spec": {"containers": [{"name": "job"}]}}},
+        "has job, which is the container",
+    ),
+    ("one-off", {"container": {"image": "a"}}, "container.image is set; use the field image instead"),
+    (
+        "one-off",
+        {"volumes": [{"path": "/x", "claim": "a", "mount": {"subPath": "b"}}]},
+        "use sub_path instead",
+    ),
+    (
+        "one-off",
+        {"volumes": [{"path": "/x", "claim": "a", "mount": 1}]},
+        "volumes[1].mount is 1; use a",
+    ),
+    ("one-off", {"volumes": [{"claim": "a", "mount": {"x": 1}}]}, "volumes[1] has no path; set where"),
+    ("continuous", {"service": {"spec": {"type": "NodePort"}}}, "service is set without ports; set port or"),
     ("continuous", {"store_labels": False}, "selector is not set; without the labels of the store, set"),
-    ("continuous", {"selector": {"a": "b"}}, "selector is not among the pod_labels; set the same labels"),
-    ("continuous", {"selector": {}, "pod_labels": ["a"]}, "pod_labels is ['a']; use a mapping of texts"),
+    (
+        "continuous",
+        {"workload": {"spec": {"selector": {"matchLabels": {"a": "b"}}}}},
+        "selector is not among pod.metadata.labels; set the same labels",
+    ),
     ("continuous", {"health_check": {"tcp": True}}, "health_check.tcp is set without a port; set port"),
     ("continuous", {"health_check": {"command": "x"}}, "health_check.command is 'x'; use a list of texts"),
     ("one-off", {"command": "a\0"}, "use a text"),
@@ -230,54 +238,31 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("one-off", {"logs": {"stdout": "/x"}}, "logs are set without a command; set command"),
     ("one-off", {"emails": "never"}, "emails is 'never'; use one of none, all, onfinish, onfailure"),
     ("one-off", {"emails": []}, "emails is []; use one of"),
-    ("one-off", {"extra": []}, "extra is []; use a mapping of kinds to merge patches"),
-    ("one-off", {"extra": {"CronJob": {}}}, "extra.CronJob is no kind of a one-off job; did you mean Job?"),
-    ("one-off", {"extra": {"Pod": {}}}, "extra.Pod is no kind of a one-off job; use Job"),
-    ("continuous", {"extra": {"deployment": {}}}, "did you mean Deployment?"),
-    ("continuous", {"extra": {"Job": {}}}, "use one of Deployment, Service"),
-    ("one-off", {"extra": {"Job": "x"}}, "extra.Job is 'x'; use a mapping"),
-    ("one-off", {"extra": {"Job": None}}, "extra.Job is not set; use a mapping"),
-    ("one-off", {"extra": {"Job": {"apiVersion": "v1"}}}, "extra.Job.apiVersion can't be changed"),
-    ("one-off", {"extra": {"Job": {"kind": "Pod"}}}, "extra.Job.kind can't be changed"),
-    ("one-off", {"extra": {"Job": {"status": {}}}}, "extra.Job.status can't be changed"),
-    ("one-off", {"extra": {"Job": {"metadata": {"name": "x"}}}}, "extra.Job.metadata.name can't be"),
-    ("one-off", {"extra": {"Job": {"metadata": {"namespace": 1}}}}, "extra.Job.metadata.namespace can't"),
-    ("one-off", {"extra": {"Job": {"metadata": None}}}, "extra.Job.metadata is not set; use a mapping"),
-    ("one-off", {"extra": {"Job": {"metadata": {"uid": "x"}}}}, "extra.Job.metadata.uid can't be changed"),
-    ("one-off", {"extra": {"Job": {"metadata": {"generateName": "x"}}}}, "generateName can't be changed"),
+    ("one-off", {"job": {"apiVersion": "v1"}}, "job.apiVersion can't be changed"),
+    ("one-off", {"job": {"kind": "Pod"}}, "job.kind can't be changed"),
+    ("one-off", {"job": {"status": {}}}, "job.status can't be changed"),
+    ("one-off", {"job": {"metadata": {"name": "x"}}}, "job.metadata.name can't be"),
+    ("one-off", {"job": {"metadata": {"namespace": 1}}}, "job.metadata.namespace can't"),
+    ("one-off", {"job": {"metadata": None}}, "job.metadata is not set; use a mapping"),
+    ("one-off", {"job": {"metadata": {"uid": "x"}}}, "job.metadata.uid can't be changed"),
+    ("one-off", {"job": {"metadata": {"generateName": "x"}}}, "generateName can't be changed"),
+    ("one-off", {"job": {"metadata": {"finalizers": 3}}}, "finalizers must be a list of strings"),
+    ("one-off", {"job": {"metadata": {"ownerReferences": 3}}}, "must be a list of mappings"),
+    ("one-off", {"job": {"spec": "x"}}, "job.spec is 'x'; use a mapping"),
+    ("one-off", {"job": {"spec": None}}, "job.spec is not set; use a mapping"),
     (
         "one-off",
-        {"extra": {"Job": {"metadata": {"labels": {"a": 1}}}}},
-        "labels must be a mapping of strings",
-    ),
-    ("one-off", {"extra": {"Job": {"metadata": {"finalizers": 3}}}}, "finalizers must be a list of strings"),
-    ("one-off", {"extra": {"Job": {"metadata": {"ownerReferences": 3}}}}, "must be a list of mappings"),
-    ("one-off", {"extra": {"Job": {"spec": "x"}}}, "extra.Job.spec must be a mapping"),
-    ("one-off", {"extra": {"Job": {"spec": None}}}, "extra.Job.spec must be a mapping"),
-    ("one-off", {"extra": {"Job": {"spec": {"template": 1}}}}, "extra.Job.spec.template must be a mapping"),
-    (
-        "scheduled",
-        {"schedule": "@daily", "extra": {"CronJob": {"spec": {"jobTemplate": {"spec": None}}}}},
-        "extra.CronJob.spec.jobTemplate.spec must be a mapping",
-    ),
-    (
-        "continuous",
-        {"extra": {"Deployment": {"spec": {"template": {"spec": {"tolerations": {"a": 1}}}}}}},
-        "extra.Deployment.spec.template.spec.tolerations must be a list of mappings",
-    ),
-    (
-        "one-off",
-        {"extra": {"Job": {"metadata": {"labels": {"app.kubernetes.io/managed-by": "kyma-lifecycle"}}}}},
+        {"job": {"metadata": {"labels": {"app.kubernetes.io/managed-by": "kyma-lifecycle"}}}},
         "marks components and no jobs; remove it",
     ),
     (
         "one-off",
-        {"extra": {"Job": {"metadata": {"labels": {"lifecycle.kyma-project.io/errand": "x"}}}}},
+        {"job": {"metadata": {"labels": {"lifecycle.kyma-project.io/errand": "x"}}}},
         "marks Jobs of errands; remove it",
     ),
     (
         "one-off",
-        {"extra": {"Job": {"metadata": {"ownerReferences": [{"controller": True}]}}}},
+        {"job": {"metadata": {"ownerReferences": [{"controller": True}]}}},
         "what has a controller is no job of the store",
     ),
     ("one-off", {"comand": "x"}, "comand is no field; did you mean command?"),
@@ -285,49 +270,27 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-OTHERS = {"labels": {JOB_LABEL: "other"}}
+OTHERS = {"metadata": {"labels": {JOB_LABEL: "other"}}}
 
 
 @pytest.mark.parametrize(
-    ("type", "fields", "patch", "place"),
+    ("type", "mapping"),
     [
-        ("one-off", {}, {"Job": {"metadata": OTHERS}}, "Job"),
-        ("one-off", {}, {"Job": {"spec": {"template": {"metadata": OTHERS}}}}, "Job.spec.template"),
-        ("scheduled", {}, {"CronJob": {"metadata": OTHERS}}, "CronJob"),
-        (
-            "scheduled",
-            {},
-            {"CronJob": {"spec": {"jobTemplate": {"metadata": OTHERS}}}},
-            "CronJob.spec.jobTemplate",
-        ),
-        (
-            "scheduled",
-            {},
-            {"CronJob": {"spec": {"jobTemplate": {"spec": {"template": {"metadata": OTHERS}}}}}},
-            "CronJob.spec.jobTemplate.spec.template",
-        ),
-        ("continuous", {}, {"Deployment": {"metadata": OTHERS}}, "Deployment"),
-        (
-            "continuous",
-            {},
-            {
-                "Deployment": {
-                    "spec": {"selector": {"matchLabels": OTHERS["labels"]}, "template": {"metadata": OTHERS}}
-                }
-            },
-            "Deployment.spec.template",
-        ),
-        ("continuous", {"port": 80}, {"Service": {"metadata": OTHERS}}, "Service"),
+        ("one-off", "job"),
+        ("one-off", "pod"),
+        ("scheduled", "workload"),
+        ("scheduled", "job"),
+        ("scheduled", "pod"),
+        ("continuous", "workload"),
+        ("continuous", "service"),
     ],
 )
-def test_extra_sets_our_label_to_no_name_of_another_job(
-    type: str, fields: dict[str, Any], patch: Any, place: str
-) -> None:
-    assert problems(type, **fields, extra=patch) == [
-        f"extra.{place}.metadata.labels.{JOB_LABEL} is other, and must be report; remove it"
-    ]
-    own = json.loads(json.dumps(patch).replace("other", "report"))
-    assert problems(type, **fields, extra=own) == []
+def test_a_mapping_sets_our_label_to_no_name_of_another_job(type: str, mapping: str) -> None:
+    port = {"port": 80} if mapping == "service" else {}
+    message = f"{mapping}.metadata.labels.{JOB_LABEL} is other, and must be report; remove it"
+    assert problems(type, **port, **{mapping: OTHERS}) == [message]
+    own = json.loads(json.dumps(OTHERS).replace("other", "report"))
+    assert problems(type, **port, **{mapping: own}) == []
 
 
 @pytest.mark.parametrize(("type", "fields", "expected"), WRONG)
@@ -355,13 +318,13 @@ def test_all_problems_are_found_at_once() -> None:
 
 
 def test_values_of_others_are_shown_on_one_short_line_and_env_values_never() -> None:
-    values = {field: EVIL for field in FIELD_NAMES if field != "command"}
+    values = {field: EVIL for field in FIELDS if field != "command"}
     nested = {
         "env": {EVIL: "s3cret", "A": ["s3cret"]},
         "mount": {"claim": EVIL, "path": EVIL, EVIL: 1},
         "health_check": {"path": EVIL, EVIL: 1},
         "logs": {"stdout": EVIL, EVIL: 1},
-        "extra": {EVIL: EVIL, "Job": {EVIL: 1}},
+        "pod": {EVIL: EVIL, "metadata": {EVIL: 1}},
     }
     for fields in ({**values, EVIL: 1}, nested, {"env": "s3cret"}, {"env": {"A": {"s3cret": 1}}}):
         for problem in job_problems(EVIL, EVIL, fields) + job_problems(EVIL, "continuous", fields):
@@ -391,7 +354,7 @@ loose = st.recursive(
 
 
 @settings(max_examples=examples(100, 400), deadline=None)
-@given(st.sampled_from(JobType), st.dictionaries(st.sampled_from(FIELD_NAMES), loose))
+@given(st.sampled_from(JobType), st.dictionaries(st.sampled_from(FIELDS), loose))
 def test_any_values_can_be_validated_and_valid_ones_make_a_job(type: JobType, fields: dict[str, Any]) -> None:
     if not problems(type, **fields):
         core_job(JobKey("shop", "report"), type, fields)

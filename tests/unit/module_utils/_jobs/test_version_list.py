@@ -28,7 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.versioned_sec
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 
 
-def owner(name: str, kind: str = "Errand", api: str = "lifecycle.kyma-project.io/v1alpha1") -> Object:
+def owner(name: str, kind: str = "Errand", api: str = "lifecycle.kyma-project.io/v1") -> Object:
     return {"apiVersion": api, "kind": kind, "name": name, "uid": f"uid-{name}"}
 
 

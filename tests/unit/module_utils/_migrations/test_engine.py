@@ -73,7 +73,7 @@ def test_needed_runs_and_a_rerun_writes_nothing() -> None:
     assert outcome.requests == 3
     assert outcome.wrote
     assert outcome.seconds > 0
-    assert not outcome.is_fatal
+    assert not outcome.fatal
     assert [line[:2] for line in observer.lines] == [("logging/mark", "running"), ("logging/mark", "done")]
     cluster.requests.clear()
     [again] = run_migrations([migration("mark")], setting(cluster))
@@ -139,8 +139,8 @@ LEASE = ("coordination.k8s.io/v1", "Lease", "deployment", "kyma-lifecycle")
         ("delete", LEASE),
         ("patch", (*LEASE, {"spec": {"holderIdentity": None}})),
         ("delete", ("v1", "Namespace", "kyma-lifecycle")),
-        ("apply", ({"apiVersion": f"{GROUP}/v2", "kind": "Inventory", "metadata": {"name": "a"}},)),
-        ("create", ({"apiVersion": f"{GROUP}/v1alpha1", "kind": "Run", "metadata": {"generateName": "r-"}},)),
+        ("apply", ({"apiVersion": f"{GROUP}/v2", "kind": "KymaInventory", "metadata": {"name": "a"}},)),
+        ("create", ({"apiVersion": f"{GROUP}/v1", "kind": "KymaRun", "metadata": {"generateName": "r-"}},)),
     ],
 )
 def test_no_migration_writes_what_belongs_to_the_collection(method: str, args: tuple[Any, ...]) -> None:
@@ -233,10 +233,10 @@ def test_a_migration_after_a_failed_one_is_skipped(on_failure: str) -> None:
     ]
     first, second, third, alone = run_migrations(migrations, setting())
     assert first.error == "the disk is full: make room on node a"
-    assert (first.state, first.is_fatal) == (("failed", True) if on_failure == "fail" else ("warned", False))
-    assert (second.state, second.is_fatal) == ("skipped", True)
+    assert (first.state, first.fatal) == (("failed", True) if on_failure == "fail" else ("warned", False))
+    assert (second.state, second.fatal) == ("skipped", True)
     assert second.error == "not started, as logging/first did not succeed"
-    assert (third.state, third.is_fatal) == ("warned", False)
+    assert (third.state, third.fatal) == ("warned", False)
     assert alone.state == "done"
 
 
@@ -244,7 +244,7 @@ def test_blocked_does_not_run_and_is_fatal() -> None:
     [outcome] = run_migrations(
         [migration("stuck", check=lambda _request: blocked("StorageClass x"), run=never)], setting()
     )
-    assert (outcome.state, outcome.is_fatal, outcome.wrote) == ("blocked", True, False)
+    assert (outcome.state, outcome.fatal, outcome.wrote) == ("blocked", True, False)
     assert "StorageClass x" in outcome.error
 
 
@@ -289,7 +289,7 @@ def test_a_migration_that_hangs_ends_by_its_timeout_and_can_write_no_more(clock:
         [migration("late", run=hang, timeout=20), migration("quick", run=finish, timeout=60)],
         setting(cluster),
     )
-    assert (slow.state, slow.is_fatal, slow.id) == ("timeout", True, "logging/late")
+    assert (slow.state, slow.fatal, slow.id) == ("timeout", True, "logging/late")
     assert slow.error == "its run took longer than its timeout of 20 s and was given up"
     assert slow.wrote
     assert quick.state == "done"
@@ -404,7 +404,7 @@ def test_a_verdict_that_the_plan_did_not_predict_fails_and_writes_nothing() -> N
     stuck = migration("stuck", check=lambda _ctx: blocked("there is no room"), run=never)
     for one in (migration("mark", run=never), stuck):
         [outcome] = run_migrations([one], setting(cluster, observer, predicted=predicted))
-        assert (outcome.state, outcome.is_fatal, outcome.wrote) == ("failed", True, False)
+        assert (outcome.state, outcome.fatal, outcome.wrote) == ("failed", True, False)
         assert outcome.error.startswith("the plan no longer holds: it was planned as ")
         assert observer.reasons == [f"migration {outcome.id}: {outcome.error}"]
         observer.reasons.clear()
@@ -596,7 +596,7 @@ def test_log_lines_reach_the_terminal_and_a_warning_makes_it_warned() -> None:
     [outcome] = run_migrations([migration("talks", run=talk)], setting(observer=observer))
     assert ("logging/talks", "info", "begun") in observer.lines
     assert ("logging/talks", "warning", "the volume still has 10Gi") in observer.lines
-    assert (outcome.state, outcome.error, outcome.is_fatal) == ("warned", "", False)
+    assert (outcome.state, outcome.error, outcome.fatal) == ("warned", "", False)
     assert outcome.warnings == ("the volume still has 10Gi",)
     assert outcome.is_success
 
@@ -757,7 +757,7 @@ def test_a_cancelled_migration_is_not_only_a_warning() -> None:
     observer = Observer()
     observer.stop.set()
     [outcome] = run_migrations([migration("late", on_failure="warn", run=never)], setting(observer=observer))
-    assert (outcome.state, outcome.is_fatal) == ("cancelled", True)
+    assert (outcome.state, outcome.fatal) == ("cancelled", True)
 
 
 def test_a_rehearsal_sleeps_without_waiting_and_its_time_passes_all_the_same() -> None:

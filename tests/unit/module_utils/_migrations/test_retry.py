@@ -129,5 +129,5 @@ def test_a_rehearsal_does_not_wait_between_attempts() -> None:
 def test_each_failure_is_fatal_or_only_a_warning(what: dict[str, Any], error: str, on_failure: str) -> None:
     [outcome] = run_migrations([migration("fails", on_failure=on_failure, **what)], setting())
     assert error in outcome.error
-    assert outcome.is_fatal is (on_failure == "fail")
+    assert outcome.fatal is (on_failure == "fail")
     assert (outcome.state == "warned") is (on_failure == "warn")

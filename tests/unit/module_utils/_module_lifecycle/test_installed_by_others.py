@@ -156,7 +156,7 @@ class User(Deployer):
         return {key: value for key, value in live.items() if "lifecycle" not in str(key)}
 
 
-_MODULES = (*CRD[:2], "modules.lifecycle.kyma-project.io")
+_MODULES = (*CRD[:2], "kymamodules.lifecycle.kyma-project.io")
 
 
 def user(*versions: str, **spec: Any) -> User:
@@ -275,9 +275,10 @@ def test_a_record_that_another_tool_has_written_takes_nothing_over() -> None:
     someone = user("1.0.0", "2.0.0")
     someone.manage("1.0.0")
     someone.by_hand(_marked("label of the definition")[:1], KLM)
-    record = ("lifecycle.kyma-project.io/v1alpha1", "Module", "nats", None)
+    record = ("lifecycle.kyma-project.io/v1", "KymaModule", "nats", None)
     forger = someone.cluster.with_field_manager("kubectl-edit")
-    forger.patch(*record, {"spec": {"takenOver": True}, "status": {"version": "0.1.0"}})
+    forger.patch(*record, {"spec": {"takenOver": True}})
+    forger.patch(*record, {"status": {"version": "0.9.0"}}, subresource="status")
     before = someone.objects()
     for params in ({}, {"state": "absent"}):
         assert "is managed by Kyma's lifecycle manager" in str(someone.manage("2.0.0", **params)["summary"])
@@ -405,7 +406,7 @@ def test_an_operator_is_read_in_full_where_no_record_says_its_version() -> None:
         objects[-1]["spec"]["template"]["spec"]["containers"][0]["image"] = f"example.com/nats:{version}"
         someone.publish(version, objects)
     someone.manage("2.0.0")
-    someone.cluster.delete("lifecycle.kyma-project.io/v1alpha1", "Module", "nats")
+    someone.cluster.delete("lifecycle.kyma-project.io/v1", "KymaModule", "nats")
     someone.refused("1.0.0", "nats 2.0.0 is installed")
     assert not someone.manage("2.0.0").get("failed")
 
@@ -483,7 +484,7 @@ def test_after_a_failure_at_any_write_the_next_run_upgrades_it(labels: bool, nam
         assert not result.get("failed"), (number, result.get("msg"))
         record = someone.records["nats"]
         operator = someone.cluster.get("apps/v1", "Deployment", name, NAMESPACE)
-        assert (record.installed_version, record.deploying_version, bool(operator)) == ("2.0.0", "", True), (
+        assert (record.installed_version, record.deploying.version, bool(operator)) == ("2.0.0", "", True), (
             number
         )
 

@@ -134,7 +134,7 @@ def test_an_upgrade_that_cannot_remove_the_old_manager_changes_no_object() -> No
         assert refused["failed"], check_mode
         assert "a webhook refuses it" in refused["msg"]
     written = {one.ref.kind for one in cluster.requests[start:] if one.writes}
-    assert written == {"Lease", "Module"}, "only our own records"
+    assert written == {"Lease", "KymaModule"}, "only our own records"
 
 
 def test_the_plan_shows_the_default_configuration_as_it_is_created() -> None:

@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable, api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle import module_work
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, module, module_info
 
 from tests.support.clock import FOREVER
@@ -333,7 +332,7 @@ def test_a_dead_conversion_webhook_is_named_and_the_deletion_is_recorded(
 def test_a_skipped_module_is_a_warning_with_what_is_wrong_of_it() -> None:
     someone = user()
     someone.manage()
-    someone.cluster.patch(API_VERSION, "Module", "nats", None, {"metadata": {"labels": SKIP}})
+    someone.cluster.patch(API_VERSION, "KymaModule", "nats", None, {"metadata": {"labels": SKIP}})
     well = someone.manage()
     assert (well.get("failed", False), well["changed"]) == (False, False)
     assert well["modules"][0]["state"] == "Warning"
@@ -361,7 +360,7 @@ def test_the_info_says_why_a_module_is_in_error_or_skipped_since_the_last_run() 
     assert reported() == ("Ready", "")
     someone.cluster.delete(*MANAGER)
     assert reported() == ("Error", "Deployment kyma-system/nats: it does not exist")
-    someone.cluster.patch(API_VERSION, "Module", "nats", None, {"metadata": {"labels": SKIP}})
+    someone.cluster.patch(API_VERSION, "KymaModule", "nats", None, {"metadata": {"labels": SKIP}})
     assert reported()[0] == "Warning"
     assert reported()[1].startswith("skipped: its Deployment does not exist. Its Module has the label")
 

@@ -11,11 +11,16 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    API_VERSION,
+    VERSION,
+    Cluster,
+    Event,
+    Object,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable, api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modules import read_module_records
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import hold, module
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
@@ -203,7 +208,7 @@ def test_deleting_everything_deletes_the_modules_first_and_nothing_while_one_is_
     assert [one["name"] for one in result["modules"]] == ["nats"]
     assert someone.cluster.get("apps/v1", "Deployment", "nats", NAMESPACE) is None
     assert someone.cluster.get("v1", "ConfigMap", "a", NAMESPACE) is None
-    assert someone.cluster.resource(API_VERSION, "Module") is None
+    assert someone.cluster.resource(API_VERSION, "KymaModule") is None
 
 
 def test_after_a_failure_at_any_write_the_next_run_installs_it() -> None:
@@ -339,7 +344,7 @@ def test_a_configuration_with_owners_is_refused() -> None:
 
 
 def test_no_template_associates_our_records_with_its_module() -> None:
-    runs = {"group": API_VERSION.partition("/")[0], "version": "v1alpha1", "kind": "Run"}
+    runs = {"group": API_VERSION.partition("/")[0], "version": VERSION, "kind": "KymaRun"}
     someone = with_catalog(
         lambda catalog: catalog["documents"][0][1]["spec"].update(associatedResources=[runs])
     )
@@ -347,7 +352,7 @@ def test_no_template_associates_our_records_with_its_module() -> None:
     someone.cluster.delete("example.com/v1", "Nats", "default", NAMESPACE)
     result = someone.manage(state="absent", delete_resources=True)
     assert not result.get("failed"), result["msg"]
-    assert someone.cluster.list(API_VERSION, "Run").items
+    assert someone.cluster.list(API_VERSION, "KymaRun").items
 
 
 def by_hand(someone: User, version: str = "1.0.0") -> None:
@@ -367,7 +372,7 @@ def test_a_version_that_others_install_after_the_plan_is_left_alone() -> None:
     someone = user()
 
     def install_newer(_cluster: Cluster, event: Event) -> None:
-        if (event.type, event.object["kind"]) == ("ADDED", "Run"):
+        if (event.type, event.object["kind"]) == ("ADDED", "KymaRun"):
             by_hand(someone, "2.0.0")
 
     memory(someone).on_write(install_newer)

@@ -172,7 +172,7 @@ def test_a_default_configuration_goes_only_if_this_collection_has_created_it() -
         {"apiVersion": "example.com/v1", "kind": "Nats", "metadata": meta, "spec": {"a": 1}}
     )
     changed = {"spec": {"configuration": {"name": "mine", "uid": mine["metadata"]["uid"]}}}
-    someone.cluster.patch("lifecycle.kyma-project.io/v1alpha1", "Module", "nats", None, changed)
+    someone.cluster.patch("lifecycle.kyma-project.io/v1", "KymaModule", "nats", None, changed)
     result = someone.manage(state="absent")
     assert result["failed"]
     assert "Nats kyma-system/mine" in result["msg"]

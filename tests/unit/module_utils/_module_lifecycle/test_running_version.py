@@ -43,6 +43,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.yaml_documents import read_documents
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modules import (
+    Deploying,
     KnownObject,
     ModuleRecord,
 )
@@ -137,8 +138,7 @@ def recorded(
         installed_version=version,
         manager=KnownObject("apps/v1", manager, uid) if manager else None,
         manager_image=image,
-        deploying_version=deploying,
-        deploying_image=deploying_image,
+        deploying=Deploying(deploying, deploying_image),
         is_taken_over=is_taken_over,
     )
     return {"record": record, "is_managed": is_managed, "is_as_left": is_as_left}

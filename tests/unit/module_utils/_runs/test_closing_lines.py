@@ -12,10 +12,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.closing_lines
     MOST_ROWS,
     render_summary,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import ClusterState
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.hop import Hop
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import ClusterState, Hop
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.playbook_summary import (
-    ClusterEnd,
     summarize,
 )
 
@@ -32,9 +30,8 @@ FAILURES = (
 WIDTHS = pytest.mark.parametrize("width", [80, 200])
 
 
-def end(cluster: str, *failures: str, state: str = "failed", run: str = "r1") -> ClusterEnd:
-    known = ClusterState(cluster, "2.9", "2.10", state, 3.0, failures[0] if failures else "")
-    return ClusterEnd(known, failures, run)
+def end(cluster: str, *failures: str, state: str = "failed", run: str = "r1") -> ClusterState:
+    return ClusterState(cluster, "2.9", "2.10", state, 3.0, failures, run)
 
 
 def rows(lines: list[str], width: int) -> int:
@@ -61,7 +58,7 @@ def test_a_failure_of_one_cluster_reads_like_this() -> None:
         "  kubectl -n small logs crash-6dc5479cf5-4pffp -c main --previous",
         "never started: dependent (it needs crash, which failed)",
         "next: correct what failed, then run the same playbook again: it continues",
-        "record: kubectl describe runs.lifecycle.kyma-project.io r1",
+        "record: kubectl describe kymaruns r1",
     ]
 
 
@@ -87,7 +84,7 @@ def test_plans_that_were_not_applied_end_with_their_sums() -> None:
     changes = {"create": 4, "change": 1, "replace": 0, "delete": 0, "migrations": 1}
     hops = (Hop("2.9", "2.10", "planned", planned=changes),)
     planned = [end(name, state="planned", run="") for name in ("eu", "us")]
-    planned = [replace(one, state=replace(one.state, hops=hops)) for one in planned]
+    planned = [replace(one, hops=hops) for one in planned]
     assert render_summary(summarize(planned[:1]), 80)[:2] == [
         "eu: planned, Kyma 2.9 → 2.10, 3.0 s",
         "plan: 4 to create, 1 to change, 0 to delete, 1 migration",

@@ -96,7 +96,7 @@ def test_the_state_after_two_tasks(before: str, after: str, is_over: bool, ends:
 
 @pytest.mark.parametrize(("is_over", "reason"), [(True, NEVER_BEGAN), (False, NOT_BEGUN_YET)])
 def test_a_cluster_without_a_task_is_not_started(is_over: bool, reason: str) -> None:
-    assert merged(is_over=is_over) == ClusterState("one", state="not started", reason=reason)
+    assert merged(is_over=is_over) == ClusterState("one", state="not started", failures=(reason,))
 
 
 def test_a_run_replaces_its_plan_and_has_the_seconds_of_both() -> None:
@@ -110,7 +110,7 @@ def test_releases_on_the_way_are_one_state() -> None:
     first = [result(state, 5.0, previous="2.9", version="2.10") for state in ("planned", "succeeded")]
     second = [result("planned", 0.5, previous="2.10", version="2.11")]
     failed = result("failed", 7.0, previous="2.10", version="2.11", failures=["the moon is full"])
-    expected = ClusterState("one", "2.9", "2.11", "failed", 12.0, "the moon is full")
+    expected = ClusterState("one", "2.9", "2.11", "failed", 12.0, ("the moon is full",))
     assert merged(*first, *second, failed) == expected
 
 
@@ -139,7 +139,7 @@ def test_a_task_in_the_background_is_running() -> None:
 
 def test_a_later_task_that_fails_counts_with_the_release_of_the_deployment() -> None:
     failed = {"failed": True, "msg": "no such module"}
-    expected = ClusterState("one", "2.9", "2.10", "failed", 3.0, "no such module")
+    expected = ClusterState("one", "2.9", "2.10", "failed", 3.0, ("no such module",))
     assert merged(result("succeeded", 3.0, previous="2.9", version="2.10"), failed) == expected
 
 

@@ -13,9 +13,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_table
 def test_the_table_has_a_line_of_sums_and_reasons_that_fit() -> None:
     rows = [
         ClusterState("staging", "2.9", "2.10", "succeeded", 103.52),
-        ClusterState("eu", "2.9", "2.10", "failed", 7.0, "component checkout:\nthe pod hangs"),
-        ClusterState("us", state="unreachable", seconds=0.7, reason="x" * 500),
-        ClusterState("asia", reason="not yet"),
+        ClusterState("eu", "2.9", "2.10", "failed", 7.0, ("component checkout:\nthe pod hangs",)),
+        ClusterState("us", state="unreachable", seconds=0.7, failures=("x" * 500,)),
+        ClusterState("asia", failures=("not yet",)),
     ]
     lines = render_clusters(rows)
     assert lines[:3] == [
@@ -33,5 +33,5 @@ def test_the_table_has_a_line_of_sums_and_reasons_that_fit() -> None:
 def test_the_first_reason_is_that_of_the_pod_and_not_cut_before_it() -> None:
     workload = f"component cart: Deployment shop/cart: {'not all replicas are available and ' * 4}"
     reason = f"{workload}; pod cart-6dc5479cf5-4pffp, container main: CrashLoopBackOff after 5 restarts"
-    (_head, row, _sums) = render_clusters([ClusterState("eu", state="failed", reason=reason)])
+    (_head, row, _sums) = render_clusters([ClusterState("eu", state="failed", failures=(reason,))])
     assert row.endswith("component cart: CrashLoopBackOff after 5 restarts")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._result_codec import to_result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.component_state import (
     ComponentState,
     component_states,
@@ -22,7 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
 def test_a_component_has_its_recorded_state_and_one_without_an_outcome_was_not_started(
     state: str, error: str, kind: str, names: tuple[str, ...]
 ) -> None:
-    outcome = ComponentOutcome("app", state, error=error, owner_kind=kind).as_result()
+    outcome = to_result(ComponentOutcome("app", state, error=error, owner_kind=kind))
     expected = {"app": ComponentState("app", state, error, kind)}
     if "late" in names:
         expected["late"] = ComponentState("late", "not started", "the run ended before it")

@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.closing_lines import render_summary
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import ClusterState
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import ClusterState, Hop
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_table import cells_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.hop import Hop
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.hop_lines import (
     describe_way,
     hop_lines,
@@ -20,7 +19,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.hop_lines imp
     reach,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.playbook_summary import (
-    ClusterEnd,
     summarize,
 )
 
@@ -35,8 +33,8 @@ def last(state: str, **more: Any) -> Hop:
 
 
 def on(cluster: str, *hops: Hop, state: str = "") -> ClusterState:
-    state, failures = state or hops[-1].state, next((hop.failures for hop in hops if hop.failures), ("",))
-    return ClusterState(cluster, hops[0].previous, hops[-1].version, state, 61.0, failures[0], hops=hops)
+    state, failures = state or hops[-1].state, next((hop.failures[:1] for hop in hops if hop.failures), ())
+    return ClusterState(cluster, hops[0].previous, hops[-1].version, state, 61.0, failures, hops=hops)
 
 
 def test_each_hop_has_a_numbered_line_about_what_was_written() -> None:
@@ -95,9 +93,7 @@ def test_a_rehearsal_says_how_far_the_way_leads() -> None:
     ]
     third = last("refused", planned=SUMS, failures=(BLOCKER,))
     fourth = Hop("2.12", "2.13")
-    lines = render_summary(
-        summarize([ClusterEnd(on("eu", first, second, third, fourth, state="planned"))]), 200
-    )
+    lines = render_summary(summarize([on("eu", first, second, third, fourth, state="planned")]), 200)
     assert lines == [
         "eu: planned, Kyma 2.9 → 2.13, 61.0 s",
         *describe_way(whole)[:2],
@@ -118,14 +114,14 @@ def test_a_way_that_is_refused_at_once_leaves_the_release() -> None:
         "2. 2.10 → 2.11: not started: nothing was written",
         "the cluster has 2.9, and the hop to 2.10 is refused, for 1 reason",
     ]
-    assert summarize([ClusterEnd(way)]).next_steps == (
+    assert summarize([way]).next_steps == (
         "nothing was written; correct the blockers, then run the same playbook again",
     )
 
 
 def test_after_hops_nothing_says_that_nothing_was_written() -> None:
     refused = on("eu", DONE, last("refused", failures=(BLOCKER,)))
-    assert summarize([ClusterEnd(refused, (BLOCKER,), "r1")]).next_steps == (
+    assert summarize([refused]).next_steps == (
         "correct the blockers, then run the same playbook again: it continues",
     )
 
@@ -149,5 +145,5 @@ def test_clusters_share_the_lines_of_equal_hops() -> None:
         " 0 migrations",
     ]
     assert [reach(one.hops) for one in fleet] == ["2.11 was deployed completely"] * 2 + [""]
-    lines = render_summary(summarize([ClusterEnd(one) for one in fleet]), 200)
+    lines = render_summary(summarize(fleet), 200)
     assert lines[4] == "[eu, us] 2.11 was deployed completely"

@@ -8,14 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._result_codec import from_result, to_result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import (
-    ClusterState,
-    cluster_state,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.hop import (
     NO_CHANGES,
+    ClusterState,
     Hop,
-    hop_from,
+    cluster_state,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.hop_progress import hops_after
 
@@ -74,9 +72,9 @@ def test_another_deployment_of_the_same_call_begins_after_what_has_ended() -> No
 
 
 def test_a_hop_is_the_same_in_a_result() -> None:
-    assert tuple(hop_from(hop.as_result()) for hop in ENDED[:1]) == ENDED[:1]
-    assert WAY[0].as_result()["written"] == NO_CHANGES
-    assert BEGUN[0].as_result()["written"] is None
+    assert tuple(from_result(Hop, to_result(hop)) for hop in ENDED[:1]) == ENDED[:1]
+    assert to_result(WAY[0])["written"] == NO_CHANGES
+    assert to_result(BEGUN[0])["written"] is None
 
 
 def attempt(hops: tuple[Hop, ...], state: str, *, ends: bool = True) -> ClusterState:
@@ -103,7 +101,7 @@ def test_a_run_that_is_cut_off_is_cancelled_with_unknown_writes() -> None:
 
 
 def test_a_failure_of_another_task_stops_the_way() -> None:
-    failed = ClusterState("eu", state="failed", reason="no such module")
+    failed = ClusterState("eu", state="failed", failures=("no such module",))
     one = cluster_state("eu", [attempt(ENDED, "succeeded"), failed], is_over=True)
     assert (one.state, one.version) == ("failed", "2.12")
     assert [hop.state for hop in one.hops] == ["succeeded", "not started", "not started"]

@@ -9,7 +9,6 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import STATES, ClusterState
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.playbook_summary import (
     NEXT_STEPS,
-    ClusterEnd,
     summarize,
 )
 
@@ -19,9 +18,8 @@ UNHEALTHY = (
 NEVER = "never started: frontend (it needs checkout, which failed)"
 
 
-def end(cluster: str, *failures: str, state: str = "failed", run: str = "r1", note: str = "") -> ClusterEnd:
-    known = ClusterState(cluster, "2.9", "2.10", state, 3.0, failures[0] if failures else "")
-    return ClusterEnd(known, failures, run, note)
+def end(cluster: str, *failures: str, state: str = "failed", run: str = "r1") -> ClusterState:
+    return ClusterState(cluster, "2.9", "2.10", state, 3.0, failures, run)
 
 
 def pull(component: str, random: str = "tcv2x", why: str = "ImagePullBackOff") -> str:
@@ -38,7 +36,7 @@ def test_a_reason_names_its_pod_and_a_command_that_reaches_its_cluster() -> None
     assert (reason.subjects, reason.pod) == (("component checkout",), "small/checkout-5d758d7759-tcv2x")
     assert reason.command == "kubectl --context eu -n small describe pod checkout-5d758d7759-tcv2x"
     assert [one.text for one in summary.never_started] == [NEVER]
-    assert summary.record == "kubectl --context eu describe runs.lifecycle.kyma-project.io r1"
+    assert summary.record == "kubectl --context eu describe kymaruns r1"
 
 
 def test_reasons_keep_the_order_in_which_they_came() -> None:
@@ -94,7 +92,7 @@ def test_a_cancelled_component_follows_from_the_cancellation() -> None:
 
 def test_a_note_about_commands_is_a_step_before_them() -> None:
     note = "run kubectl on bastion, as its kubeconfig is there"
-    assert summarize([end("eu", "it hangs", note=note)]).next_steps[-1] == note
+    assert summarize([end("eu", "it hangs")], notes={"eu": note}).next_steps[-1] == note
 
 
 def test_success_needs_no_step() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import (
     LEASE_NAME,
     LIFECYCLE_NAMESPACE,
@@ -18,7 +18,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.defin
     install_definitions,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import Installation
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
@@ -36,10 +35,13 @@ def interrupted_run(holder: str = "") -> Cluster:
     owner = {"manager": "us", "operation": "Apply", "apiVersion": API_VERSION, "fieldsV1": {}}
     record = {
         "apiVersion": API_VERSION,
-        "kind": "Run",
+        "kind": "KymaRun",
         "metadata": {"name": "r1", "managedFields": [{**owner, "time": WRITTEN}]},
-        "spec": {"version": "2.9", "startedAt": STARTED, "startedBy": "jane@elsewhere"},
-        "status": {"state": "running", "phases": {"plan": {"kind": "plan", "seconds": 3.0}}},
+        "status": {
+            "state": "running",
+            "begin": {"version": "2.9", "startedAt": STARTED, "startedBy": "jane@elsewhere"},
+            "phases": {"plan": {"kind": "plan", "seconds": 3.0}},
+        },
     }
     lease = {
         "apiVersion": "coordination.k8s.io/v1",
@@ -74,5 +76,5 @@ def test_a_run_that_a_person_ends_has_run_until_the_last_renewal_of_its_lease(
 def test_a_run_that_a_slow_clock_ends_has_taken_what_was_measured() -> None:
     ahead = (datetime.now(UTC) + timedelta(minutes=5)).strftime("%Y-%m-%dT%H:%M:%SZ")
     phases = {"plan": {"seconds": 3.0}, "lease": {"seconds": 0.1}, "components": {"seconds": 20}}
-    spec = {"clock": 0.0, "startedBy": "jane@elsewhere", "startedAt": ahead}
-    assert run_seconds(spec, {"phases": phases}) == 23.1
+    begin = {"clock": 0.0, "startedBy": "jane@elsewhere", "startedAt": ahead}
+    assert run_seconds(begin, {"phases": phases}) == 23.1

@@ -15,6 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes impo
     ComponentOutcome,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.run_failures import (
+    NOTHING_KNOWN,
     failures_in_short,
     outcome_problems,
     run_problems,
@@ -23,8 +24,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.run_failures 
 
 def record(**components: dict[str, Any]) -> dict[str, Any]:
     return {
-        "spec": {"components": [*components, "late"]},
-        "status": {"components": components, "migrations": {"global/a": {"component": "global"}}},
+        "status": {
+            "begin": {"components": [*components, "late"]},
+            "components": components,
+            "migrations": {"global/a": {"component": "global"}},
+        },
     }
 
 
@@ -89,14 +93,14 @@ def test_short_failures_name_cancellations_migrations_and_modules() -> None:
             "global/d": {"component": "global", "fatal": True, "state": "skipped", "error": "not started"},
         },
     }
-    assert failures_in_short({"spec": {"components": ["two"]}, "status": status}) == [
+    assert failures_in_short({"status": {**status, "begin": {"components": ["two"]}}}) == [
         "cancelled by alice: a fire drill",
         "migration global/a failed: its task says why",
         "module one was cancelled: its task says why",
         "migration one/c: its process ended in the middle of it",
         "never started: two, global/d (the run ended before it)",
     ]
-    assert run_problems({"spec": {"components": ["two"]}, "status": status})[-2:] == [
+    assert run_problems({"status": {**status, "begin": {"components": ["two"]}}})[-2:] == [
         "migration one/c: its process ended in the middle of it",
         "never started: two, global/d (the run ended before it)",
     ]
@@ -105,4 +109,8 @@ def test_short_failures_name_cancellations_migrations_and_modules() -> None:
 def test_a_migration_that_was_not_started_has_its_reason() -> None:
     skipped = {"component": "global", "fatal": True, "state": "skipped", "error": "global/a did not succeed"}
     never = "never started: global/d (global/a did not succeed)"
-    assert run_problems({"spec": {}, "status": {"migrations": {"global/d": skipped}}}) == [never]
+    assert run_problems({"status": {"migrations": {"global/d": skipped}}}) == [never]
+
+
+def test_a_run_that_was_killed_before_it_had_a_status_has_not_succeeded() -> None:
+    assert run_problems({"metadata": {"name": "r"}}) == [NOTHING_KNOWN]

@@ -20,10 +20,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.counters import (
     COUNTER_KIND,
     COUNTER_NAME,
+    JOB_COUNTER,
     MOST_ATTEMPTS,
     JobCounter,
     counted,
-    counter_from,
     store_metrics,
     write_counter,
 )
@@ -59,7 +59,7 @@ def missing(cluster: MemoryCluster) -> StoredDefinition:
 def read(cluster: MemoryCluster) -> JobCounter:
     obj = cluster.get(*COUNTER_KIND, COUNTER_NAME, "shop")
     assert obj is not None
-    return counter_from(obj)
+    return JOB_COUNTER.read(obj)
 
 
 def test_each_job_counts_once() -> None:
@@ -144,7 +144,7 @@ def test_a_namespace_that_is_gone_fails_at_once() -> None:
 @pytest.mark.parametrize("spec", [None, "odd", {"onlyInKubernetes": "many", "onlyInStorage": -1, "uids": {}}])
 def test_an_unreadable_counter_counts_as_empty(spec: object) -> None:
     obj = {"metadata": {"name": COUNTER_NAME, "namespace": "shop"}, "spec": spec}
-    assert counter_from(obj) == EMPTY
+    assert JOB_COUNTER.read(obj) == EMPTY
 
 
 def test_metrics_have_one_line_for_each_namespace() -> None:

@@ -114,14 +114,8 @@ CHANGES: dict[str, tuple[list[CoreJob], Change]] = {
         lambda one: one.present(
             job_of(
                 "web",
-                extra={
-                    "Deployment": {
-                        "spec": {
-                            "selector": {"matchLabels": {"app": "web"}},
-                            "template": {"metadata": {"labels": {"app": "web"}}},
-                        }
-                    }
-                },
+                workload={"spec": {"selector": {"matchLabels": {"app": "web"}}}},
+                pod={"metadata": {"labels": {"app": "web"}}},
             )
         ),
     ),
@@ -297,9 +291,10 @@ def test_a_deployment_that_was_deleted_to_be_replaced_is_restored(cluster: Memor
             raise DENIED
 
     labels = {"app": "web"}
-    extra = {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}}}
+    workload = {"spec": {"selector": {"matchLabels": labels}}}
+    job = job_of("web", workload=workload, pod={"metadata": {"labels": labels}})
     hooked = HookedCluster(cluster, before=refuse_once)
-    report = changer(hooked).present(job_of("web", extra={"Deployment": {"spec": extra}}))
+    report = changer(hooked).present(job)
     assert (report.action, len(failed)) == (Action.REFUSED, 1)
     assert end_state(cluster) == before
 
@@ -355,14 +350,14 @@ def test_a_service_of_others_is_not_overwritten(cluster: MemoryCluster) -> None:
 def test_an_unknown_field_and_a_change_of_others_meanwhile_survive(cluster: MemoryCluster) -> None:
     changer(cluster).present(job_of("web", env={"A": "1"}))
     stale = changer(cluster)
-    other = {"spec": {"colour": "blue", "resources": {"gpu": "1"}}}
+    other = {"spec": {"colour": "blue", "logs": {"level": "all"}}}
     cluster.patch(*DEFINITION_KINDS[CONTINUOUS], "web", "shop", other)
-    changer(cluster).present(job_of("web", env={"A": "2"}, memory="1Gi"))
+    changer(cluster).present(job_of("web", env={"A": "2"}, logs={"stdout": "/log"}))
     assert stale.suspended(KEY).action is Action.SUSPENDED
     [definition] = objects(cluster)[0]
     spec = definition["spec"]
     assert (spec["colour"], spec["env"], spec["suspend"]) == ("blue", {"A": "2"}, True)
-    assert spec["resources"] == {"gpu": "1", "memory": "1Gi"}
+    assert spec["logs"] == {"level": "all", "stdout": "/log"}
 
 
 def test_two_writers_at_once_lose_no_field(cluster: MemoryCluster) -> None:

@@ -139,12 +139,8 @@ def test_a_health_check_that_an_earlier_release_has_rolled_out_stays(cluster: Me
     """It had another form of the same command."""
     job = job_of("web", port=None, health_check={"script": "true"})
     patch = {name: {"exec": {"command": [*SHELL, "true"]}} for name in ("startupProbe", "livenessProbe")}
-    pods = {"template": {"spec": {"containers": {"job": patch}}}}
-    roll_out(
-        cluster,
-        job_of("web", port=None, health_check={"script": "true"}, extra={"Deployment": {"spec": pods}}),
-    )
-    cluster.patch(*DEFINITION_KINDS[CONTINUOUS], "web", "shop", {"spec": {"extra": None}})
+    roll_out(cluster, job_of("web", port=None, health_check={"script": "true"}, container=patch))
+    cluster.patch(*DEFINITION_KINDS[CONTINUOUS], "web", "shop", {"spec": {"container": None}})
     before = live(cluster, job)
     [listed] = listed_jobs(read_snapshot(cluster))
     assert (listed.fields, listed.drift, listed.is_outdated) == (fields_of(job), (), False)
@@ -401,8 +397,8 @@ def test_a_selector_that_changes_replaces_the_deployment(cluster: MemoryCluster)
     present(cluster, job_of("web"))
     before = live(cluster, job_of("web"))
     labels = {"app": "web"}
-    extra = {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}}}
-    job = job_of("web", extra={"Deployment": {"spec": extra}})
+    workload = {"spec": {"selector": {"matchLabels": labels}}}
+    job = job_of("web", workload=workload, pod={"metadata": {"labels": labels}})
     assert present(cluster, job).action is Action.REPLACED
     after = live(cluster, job)
     assert forms(after) == forms(runtime_objects(job))
@@ -545,15 +541,15 @@ def test_a_job_that_does_not_exist_can_be_neither_restarted_nor_suspended(cluste
         assert (report.action, report.message) == (Action.REFUSED, "There is no job shop/web.")
 
 
-def test_a_change_that_extra_hides_is_a_warning(cluster: MemoryCluster) -> None:
-    containers = {"job": {"command": ["/bin/sh", "-c", "true"]}}
-    extra = {"Job": {"spec": {"template": {"spec": {"containers": containers}}}}}
-    job = job_of("once", ONE_OFF, extra=extra)
+def test_a_change_that_a_mapping_hides_is_a_warning(cluster: MemoryCluster) -> None:
+    ports = [{"name": "http", "port": 80, "targetPort": 80}]
+    hiding = {"service": {"spec": {"ports": ports}}, "container": {"ports": [{"containerPort": 80}]}}
+    job = job_of("web", **hiding)
     present(cluster, job)
     assert present(cluster, job).warnings == ()
-    [warning] = present(cluster, job_of("once", ONE_OFF, extra=extra, command="false")).warnings
+    [warning] = present(cluster, job_of("web", port=81, **hiding)).warnings
     assert warning == (
-        "job shop/once: the new command has no effect, as its extra sets the same. Take that out of extra."
+        "job shop/web: the new port has no effect, as its fields in the form of Kubernetes set the same."
     )
 
 
@@ -621,14 +617,6 @@ def test_a_scheduled_job_without_its_cron_job_is_rolled_out_and_run(cluster: Mem
     assert run["metadata"]["annotations"]["cronjob.kubernetes.io/instantiate"] == "manual"
 
 
-def test_extra_keeps_no_suspended_job_running(cluster: MemoryCluster) -> None:
-    job = job_of("web", extra={"Deployment": {"spec": {"replicas": 3}}})
-    present(cluster, job)
-    assert live(cluster, job)[0]["spec"]["replicas"] == 3
-    JobChanger(cluster, read_snapshot(cluster)).suspended(job.key)
-    assert live(cluster, job)[0]["spec"]["replicas"] == 0
-
-
 def test_an_object_that_others_create_after_a_change_of_type_is_theirs(cluster: MemoryCluster) -> None:
     """The last write of the change was lost: the definition still names the one that it replaced."""
     new = job_of("web", CONTINUOUS)
@@ -687,13 +675,12 @@ def patches_of(cluster: MemoryCluster, job: CoreJob) -> Object:
 
 
 def test_defaults_of_a_value_that_goes_are_taken_away_with_it(cluster: MemoryCluster) -> None:
-    account = {"template": {"spec": {"serviceAccountName": "shop"}}}
-    present(cluster, job_of("web", extra={"Deployment": {"spec": account}}))
+    present(cluster, job_of("web", pod={"spec": {"serviceAccountName": "shop"}}))
     # As the API server sets them.
     rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": "25%"}}
     defaults = {"spec": {"strategy": rolling, "template": {"spec": {"serviceAccount": "shop"}}}}
     patch_runtime(cluster, job_of("web"), defaults, "kube-apiserver")
     recreate = {"strategy": {"type": "Recreate"}}
-    patch = patches_of(cluster, job_of("web", extra={"Deployment": {"spec": recreate}}))
+    patch = patches_of(cluster, job_of("web", workload={"spec": recreate}))
     assert patch["strategy"] == {"type": "Recreate", "rollingUpdate": None}
     assert patch["template"]["spec"] == {"serviceAccountName": None, "serviceAccount": None}

@@ -34,12 +34,7 @@ SECRET: Object = {
     "metadata": {"name": "login", "namespace": "shop"},
     "data": {"password": base64.b64encode(PASSWORD.encode()).decode()},
 }
-READS: Object = {"spec": {"containers": [{"name": "job", "envFrom": [{"secretRef": {"name": "login"}}]}]}}
-EXTRA = {
-    JobType.ONE_OFF: {"Job": {"spec": {"template": READS}}},
-    JobType.SCHEDULED: {"CronJob": {"spec": {"jobTemplate": {"spec": {"template": READS}}}}},
-    JobType.CONTINUOUS: {"Deployment": {"spec": {"template": READS}}},
-}
+READS: Object = {"envFrom": [{"secretRef": {"name": "login"}}]}
 
 
 @pytest.fixture(autouse=True)
@@ -55,10 +50,8 @@ class Store:
         self.cluster = store_cluster(SECRET)
         self.played = PlayedJobs(self.cluster)
         self.shown: list[str] = []
-        container = {"image": "busybox:1", "command": ["sh", "-c", "true"]}
-        extra: Any = EXTRA[type_]
-        READS["spec"]["containers"][0].update(container)
-        roll_out(self.cluster, job_of("backup", type_, image=None, command=None, extra=extra))
+        command = ["sh", "-c", "true"]
+        roll_out(self.cluster, job_of("backup", type_, image="busybox:1", command=command, container=READS))
         self.text = f"login {PASSWORD}\nworking\n"
 
     def pods(self) -> list[Object]:

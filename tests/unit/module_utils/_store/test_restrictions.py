@@ -29,7 +29,11 @@ from tests.support.job_store import job_of, store_cluster
 
 FILE = ROOT / "roles/kyma_job_store/files/admission_policies/stored_jobs.yaml"
 LABELLED = {RESTRICT_LABEL: "true"}
-IMPORTED: dict[str, Any] = {"store_labels": False, "selector": {"a": "b"}, "pod_labels": {"a": "b"}}
+IMPORTED: dict[str, Any] = {
+    "store_labels": False,
+    "workload": {"spec": {"selector": {"matchLabels": {"a": "b"}}}},
+    "pod": {"metadata": {"labels": {"a": "b"}}},
+}
 
 
 def shipped(*names: str) -> list[Object]:

@@ -68,14 +68,14 @@ def test_a_job_of_each_minute_has_missed_the_run_before_the_one_that_may_still_s
         (
             {"concurrencyPolicy": "Forbid"},
             {"active": [{"name": "backup-1"}]},
-            "the run backup-1 is not over, and concurrency_policy is Forbid",
+            "the run backup-1 is not over, and its concurrencyPolicy is Forbid",
         ),
         ({"concurrencyPolicy": "Allow"}, {"active": [{"name": "backup-1"}]}, NOT_KNOWN),
         ({}, {}, NOT_KNOWN),
         (
             {"startingDeadlineSeconds": 30},
             {},
-            "not known; Kubernetes starts it at most 30 seconds late (starting_deadline)",
+            "not known; Kubernetes starts it at most 30 seconds late (startingDeadlineSeconds)",
         ),
         ({"startingDeadlineSeconds": 86400}, {}, NOT_KNOWN),
     ],

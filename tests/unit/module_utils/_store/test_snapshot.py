@@ -171,15 +171,15 @@ def test_namespaces_of_the_system_have_no_jobs_unless_they_are_named(
 
 
 def test_a_label_filter_leaves_jobs_and_their_definitions_out(cluster: MemoryCluster) -> None:
-    team = {"Deployment": {"metadata": {"labels": {"team": "a"}}}}
+    team = {"metadata": {"labels": {"team": "a"}}}
     for name in ("stored", "foreign", "relabelled"):
-        roll_out(cluster, job_of(name, extra=team if name == "stored" else None))
+        roll_out(cluster, job_of(name, workload=team if name == "stored" else None))
     relabel(cluster, ("apps/v1", "Deployment"), "relabelled", labels={"team": "a"})
-    roll_out(cluster, job_of("moved", extra=team))
+    roll_out(cluster, job_of("moved", workload=team))
     relabel(cluster, ("apps/v1", "Deployment"), "moved", labels={"team": "b"})
-    create_definition(cluster, job_of("missing", extra=team))
+    create_definition(cluster, job_of("missing", workload=team))
     create_definition(cluster, job_of("missing-foreign"))
-    create_runtime(cluster, job_of("unknown", extra=team))
+    create_runtime(cluster, job_of("unknown", workload=team))
     create_runtime(cluster, job_of("unknown-foreign"))
     snapshot = read_snapshot(cluster, label_selector="team=a")
     assert names(snapshot) == {"shop/stored", "shop/relabelled", "shop/unknown"}
@@ -227,8 +227,8 @@ CORRUPT: dict[str, Object] = {
     "a text": {"spec": "web"},
     "a list": {"spec": ["web"]},
     "an image of numbers": {"spec": {"image": {"a": 1}, "replicas": "many", "env": 7}},
-    "odd parts": {"spec": {"resources": [], "mount": 3, "healthCheck": "yes", "logs": 1, "extra": "no"}},
-    "an odd extra": {"spec": {"image": "nginx", "extra": {"Deployment": {"spec": {"template": [1]}}}}},
+    "odd parts": {"spec": {"limits": [], "mount": 3, "healthCheck": "yes", "logs": 1, "pod": "no"}},
+    "an odd mapping": {"spec": {"image": "nginx", "workload": {"spec": [1]}}},
     "an odd status": {"spec": {"image": "nginx"}, "status": {"objects": 5, "defaults": "x", "history": {}}},
     "an odd version": {"metadata": {"labels": {"lifecycle.kyma-project.io/storage-version": "three"}}},
 }
@@ -282,11 +282,11 @@ def test_a_corrupt_definition_is_a_warning(cluster: MemoryCluster) -> None:
     ],
 )
 def test_a_definition_that_names_other_objects_cannot_be_read(cluster: MemoryCluster, patch: Object) -> None:
-    create_definition(cluster, job_of("bad", extra={"Deployment": patch}))
+    create_definition(cluster, job_of("bad", workload=patch))
     create_definition(cluster, job_of("good"))
     snapshot = read_snapshot(cluster, label_selector="!team")
     assert [key.name for key in snapshot.definitions] == ["good"]
-    problem = "spec.extra changes name, namespace or kind of its Deployment"
+    problem = "spec changes name, namespace or kind of its Deployment"
     assert [one.problem for one in snapshot.unreadable] == [problem]
 
 

@@ -10,13 +10,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.s
     STORAGE_VERSION_LABEL,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import (
-    STORE_KIND,
+    JOB_STORE,
     STORE_NAME,
     SourceOfTruth,
     StoreSwitches,
     UnknownJobs,
     read_switches,
-    switches_from,
     write_switches,
 )
 
@@ -40,13 +39,13 @@ def test_fields_of_strangers_survive_a_write() -> None:
     cluster = store_cluster()
     write_switches(cluster, StoreSwitches())
     other = cluster.with_field_manager("kubectl-edit")
-    other.patch(*STORE_KIND, STORE_NAME, None, {"metadata": {"labels": {"team": "a"}}})
+    other.patch(*JOB_STORE.address, STORE_NAME, None, {"metadata": {"labels": {"team": "a"}}})
     write_switches(cluster, LAST_STAGE)
-    written = cluster.get(*STORE_KIND, STORE_NAME)
+    written = cluster.get(*JOB_STORE.address, STORE_NAME)
     assert written is not None
     assert written["metadata"]["labels"] == {"team": "a", STORAGE_VERSION_LABEL: "1"}
 
 
 @pytest.mark.parametrize("spec", [None, "odd", {}, {"sourceOfTruth": "moon", "unknownJobs": ["adopt"]}])
 def test_an_unreadable_switch_has_the_default(spec: object) -> None:
-    assert switches_from({"metadata": {"name": STORE_NAME}, "spec": spec}) == StoreSwitches()
+    assert JOB_STORE.read({"metadata": {"name": STORE_NAME}, "spec": spec}) == StoreSwitches()

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
+from ansible_collections.kyma.lifecycle.plugins.module_utils._result_codec import to_result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.approvals import (
-    APPROVAL_DEFINITION,
+    APPROVAL,
     Approval,
     read_approvals,
     record_of,
@@ -35,7 +36,7 @@ PARAMS: dict[str, Any] = {
 @pytest.fixture
 def someone() -> Deployer:
     cluster = MemoryCluster()
-    cluster.apply(APPROVAL_DEFINITION)
+    cluster.apply(APPROVAL.definition)
     return deployer(release("2.9", {}), cluster=cluster)
 
 
@@ -57,7 +58,7 @@ def test_a_ring_is_approved(someone: Deployer) -> None:
     result = approve(someone, until="2999-01-01", by="alice")
     assert result["changed"]
     [approved] = read_approvals(someone.cluster)
-    assert approved.as_result() == result["approval"]
+    assert to_result(approved) == result["approval"]
     assert (approved.ring, approved.release_digest, approved.clusters) == ("rest", DIGEST, ("a", "b"))
     assert (approved.by, approved.until) == ("alice", "2999-01-01T00:00:00Z")
     assert approved.at
@@ -84,7 +85,7 @@ def test_another_release_reason_or_end_replaces_the_approval(
     second = approve(someone, **change)
     assert (second["changed"], second["removed"]) == (True, [first["approval"]])
     [approved] = read_approvals(someone.cluster)
-    assert approved.as_result() == second["approval"] != first["approval"]
+    assert to_result(approved) == second["approval"] != first["approval"]
 
 
 def test_approvals_that_are_worthless_are_deleted_and_those_of_other_rings_stay(someone: Deployer) -> None:
@@ -157,7 +158,7 @@ def test_an_invalid_approval_is_refused_and_the_earlier_one_stays(
 ) -> None:
     before = approve(someone)["approval"]
     assert approve(someone, **change)["failed"]
-    assert [one.as_result() for one in read_approvals(someone.cluster)] == [before]
+    assert to_result(read_approvals(someone.cluster)) == [before]
 
 
 def test_a_cluster_without_the_definition_names_the_file_that_installs_it() -> None:
@@ -172,7 +173,7 @@ def test_a_cluster_without_the_definition_names_the_file_that_installs_it() -> N
 def test_an_account_that_may_not_write_approvals_is_refused(someone: Deployer) -> None:
     assert isinstance(someone.cluster, MemoryCluster)
     refusal = Forbidden("create Approval", status=403, api_message="approvals is forbidden")
-    someone.cluster.fail_when(lambda request: request.ref.kind == "Approval" and request.writes, refusal)
+    someone.cluster.fail_when(lambda request: request.ref.kind == "KymaApproval" and request.writes, refusal)
     result = approve(someone)
     assert result["failed"]
     assert "approvals is forbidden" in result["msg"]

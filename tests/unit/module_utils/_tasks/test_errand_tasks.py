@@ -16,7 +16,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_ma
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    API_VERSION,
+    Cluster,
+    Event,
+    Object,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.installed_kinds import CRD_KIND
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deep_copy import deep_copy
@@ -29,11 +34,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
     CRD_NAME,
-    DEFINITION,
     ENGINE_ROLE,
     ERRAND_KINDS,
+    ERRAND_RESOURCE,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
     errand,
     errand_info,
@@ -120,7 +124,7 @@ def test_the_definition_is_installed_if_it_is_missing(
 
 def install_older(cluster: MemoryCluster) -> None:
     """Install another definition than the one of this version."""
-    older = deep_copy(DEFINITION)
+    older = deep_copy(ERRAND_RESOURCE.definition)
     older["spec"]["names"]["shortNames"] = ["kyerr", "other"]
     replace(ERRAND_KINDS, definitions=(older,)).install(cluster)
 

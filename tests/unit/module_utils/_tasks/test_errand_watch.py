@@ -26,9 +26,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import errand_engine
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
     CRD_NAME,
-    DEFINITION,
     ENGINE_ROLE,
     ERRAND_KINDS,
+    ERRAND_RESOURCE,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import Outcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import read_lease
@@ -203,7 +203,7 @@ def test_the_watch_waits_for_a_definition_that_it_may_not_install() -> None:
     thread.start()
     eventually(lambda: any("watching (0 errands)" in line for line in lines))
     assert lines[0].startswith(f"errands engine: waiting (the definition {CRD_NAME} is missing")
-    played.cluster.seed(DEFINITION)
+    played.cluster.seed(ERRAND_RESOURCE.definition)
     played.create(errand_object())
     eventually(lambda: played.made_jobs() == ["app-1"])
     ended.set()

@@ -8,8 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import Hold
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold_records import read_hold
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import hold, run
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import validate
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
@@ -19,7 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 from tests.support.driver import Deployer, deployer, only_reads, release
 
 END = "2999-01-01T00:00:00Z"
-EXPIRED = {"spec": {"hold": {"reason": "an audit", "until": "2001-01-01T00:00:00Z"}}}
+EXPIRED = {"spec": {"reason": "an audit", "until": "2001-01-01T00:00:00Z"}}
 
 
 @pytest.fixture
@@ -28,7 +30,7 @@ def someone() -> Deployer:
 
 
 def hold_of(someone: Deployer) -> Hold:
-    current = someone.installation().hold
+    current = read_hold(someone.cluster)
     assert current is not None
     return current
 
@@ -65,7 +67,7 @@ def test_another_reason_or_end_replaces_the_hold(someone: Deployer, change: dict
 
 def test_a_hold_that_has_ended_by_itself_begins_again(someone: Deployer) -> None:
     held(someone)
-    someone.cluster.patch(API_VERSION, "Installation", "kyma", None, EXPIRED)
+    someone.cluster.patch(API_VERSION, "KymaHold", "kyma", None, EXPIRED)
     assert held(someone)["changed"]
     assert hold_of(someone).until == ""
 
@@ -74,7 +76,7 @@ def test_no_field_of_an_earlier_hold_stays(someone: Deployer) -> None:
     held(someone)
     # By a person, whose field an apply by another manager would leave.
     by_hand = someone.cluster.with_field_manager("kubectl-patch")
-    by_hand.patch(API_VERSION, "Installation", "kyma", None, {"spec": {"hold": {"until": END}}})
+    by_hand.patch(API_VERSION, "KymaHold", "kyma", None, {"spec": {"until": END}})
     assert held(someone)["changed"]
     assert hold_of(someone).until == ""
     assert not held(someone)["changed"]
@@ -88,7 +90,7 @@ def test_a_hold_is_ended_once(someone: Deployer) -> None:
         None,
         f"ended the hold; before, {before}",
     )
-    assert someone.installation().hold is None
+    assert read_hold(someone.cluster) is None
     again = someone.task(hold.DEFINITION, state="absent")
     assert (again["changed"], again["hold"], again["msg"]) == (False, None, "the cluster is not held")
 
@@ -106,8 +108,8 @@ def test_check_mode_answers_the_same_and_writes_nothing(someone: Deployer) -> No
 
 def test_the_diff_has_the_hold_before_and_after(someone: Deployer) -> None:
     first = held(someone)["diff"]
-    assert "hold" not in first["before"]
-    assert "  hold:\n" in first["after"]
+    assert "spec" not in first["before"]
+    assert "kind: KymaHold\n" in first["after"]
     assert "reason: an audit\n" in first["after"]
     same = held(someone)["diff"]
     assert same["before"] == same["after"] == first["after"]
@@ -126,7 +128,29 @@ def test_an_invalid_hold_is_refused(someone: Deployer, options: dict[str, str], 
     result = held(someone, **options)
     assert result["failed"]
     assert problem in result["msg"]
-    assert someone.installation().hold is None
+    assert read_hold(someone.cluster) is None
+
+
+@pytest.mark.parametrize("state", ["present", "absent"])
+def test_an_account_that_may_not_hold_is_refused_with_the_role_that_may(
+    someone: Deployer, state: str
+) -> None:
+    held(someone)
+    assert isinstance(someone.cluster, MemoryCluster)
+    refusal = Forbidden("patch KymaHold kyma", status=403, api_message="kymaholds is forbidden")
+    someone.cluster.fail_when(lambda request: request.ref.kind == "KymaHold" and request.writes, refusal)
+    result = held(someone, state=state, reason="a fire")
+    assert result["failed"]
+    assert "ClusterRole kyma-lifecycle-holder grants" in result["msg"]
+
+
+def test_a_hold_needs_no_right_to_read_another_record(someone: Deployer) -> None:
+    held(someone)
+    assert isinstance(someone.cluster, MemoryCluster)
+    someone.cluster.requests.clear()
+    held(someone, reason="a fire")
+    someone.task(hold.DEFINITION, state="absent")
+    assert {one.ref.kind for one in someone.cluster.requests} == {"KymaHold"}
 
 
 def test_a_reason_is_required_to_hold_and_not_to_end() -> None:

@@ -33,7 +33,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store import pod_refusals
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.counters import COUNTER_KIND
-from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import STORE_KIND
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import JOB_STORE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
     job_store,
     stored_job,
@@ -93,7 +93,7 @@ def cluster_with_jobs() -> MemoryCluster:
         create_runtime(cluster, job_of(f"by-hand-{type_}", type_))
     patch_runtime(cluster, job_of("web"), {"spec": {"replicas": 5}}, "kubectl-scale")
     old = {
-        "metadata": {"labels": {STORAGE_VERSION_LABEL: "2"}},
+        "metadata": {"labels": {STORAGE_VERSION_LABEL: "1"}},
         "spec": {"stranger": {"a": 1}},
     }
     cluster.patch(*DEFINITION_KINDS[JobType.SCHEDULED], "nightly", "shop", old)
@@ -139,7 +139,7 @@ def end_state(cluster: MemoryCluster) -> list[Object]:
     for obj in cluster.list(*COUNTER_KIND).items:
         # A call that is killed may leave a definition without its job, which the next one counts.
         state.append({"counted": obj["spec"]["onlyInKubernetes"]})
-    return state + [obj["spec"] for obj in cluster.list(*STORE_KIND).items]
+    return state + [obj["spec"] for obj in cluster.list(*JOB_STORE.address).items]
 
 
 def names(cluster: MemoryCluster, *kinds: tuple[str, str]) -> set[str]:

@@ -22,7 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_jo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_writer import VersionContent
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Step
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.approvals import (
-    APPROVAL_DEFINITION,
+    APPROVAL,
     Approval,
     record_of,
 )
@@ -135,11 +135,11 @@ def stopped_pruning_of_versions() -> tuple[Stopped, Result]:
 
 def stopped_approval() -> tuple[Stopped, Result]:
     cluster = MemoryCluster()
-    cluster.apply(APPROVAL_DEFINITION)
+    cluster.apply(APPROVAL.definition)
     for number in range(MANY):
         one = Approval("rest", f"{number:064}", reason="it is fine", user="alice")
         cluster.create(record_of(one))
-    it = Stopped("Approval", deployer(release("2.9", {}), cluster=cluster))
+    it = Stopped("KymaApproval", deployer(release("2.9", {}), cluster=cluster))
     return it, it.someone.task(approval.DEFINITION, ring="rest", state="absent")
 
 

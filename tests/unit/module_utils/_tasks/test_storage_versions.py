@@ -13,16 +13,14 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.storage_version import (
     STORAGE_VERSION_LABEL,
     NewerRecord,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
-    STORE_KINDS,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records import (
     approvals,
+    hold_records,
     installation,
     inventories,
     journal_records,
@@ -31,6 +29,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records impor
     runs,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store import counters, switches
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.store_kinds import (
+    STORE_KINDS,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import migration
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
@@ -42,13 +43,17 @@ from tests.support.driver import config_map, deployer, release
 from tests.unit.module_utils._deploy.plan.test_planning import writes_config_map
 
 FOLDER = Path(__file__).parent / "storage_versions"
+RECORDS = (
+    *("KymaInstallation", "KymaInventory", "KymaModule", "KymaRun"),
+    *("KymaJournalEntry", "KymaApproval", "KymaHold"),
+)
 VERSIONS = {
     **dict.fromkeys(
-        ("Installation", "Inventory", "Module", "Run", "JournalEntry", "Approval"),
+        RECORDS,
         record_schema.STORAGE_VERSION,
     ),
-    "JobCounter": counters.STORAGE_VERSION,
-    "JobStore": switches.STORAGE_VERSION,
+    "JobCounter": counters.JOB_COUNTER.storage_version,
+    "JobStore": switches.JOB_STORE.storage_version,
 }
 OPEN_FIELDS = ("lease", "details", "components.*", "migrations.*", "phases.*", "undone.*")
 """Fields whose content the definition of a kind leaves open."""
@@ -68,47 +73,48 @@ def read_run(record: Object) -> Object:
 
 
 READERS: Mapping[str, Callable[[Any], Any]] = {
-    "Installation": installation.installation_from,
-    "Inventory": lambda record: inventories.inventories_from([record]),
-    "Module": modules.module_record_from,
-    "Run": read_run,
-    "JournalEntry": journal_records.journal_entry_from,
-    "Approval": approvals.approval_from,
-    "JobCounter": counters.counter_from,
-    "JobStore": switches.switches_from,
+    "KymaInstallation": installation.installation_from,
+    "KymaInventory": lambda record: inventories.inventories_from([record]),
+    "KymaModule": modules.module_record_from,
+    "KymaRun": read_run,
+    "KymaJournalEntry": journal_records.journal_entry_from,
+    "KymaApproval": approvals.APPROVAL.read,
+    "KymaHold": hold_records.hold_from,
+    "JobCounter": counters.JOB_COUNTER.read,
+    "JobStore": switches.JOB_STORE.read,
 }
 
 
 def test_records_of_version_1_are_read() -> None:
-    installed = installation.installation_from(of_kind("Installation"))
+    installed = installation.installation_from(of_kind("KymaInstallation"))
     assert (installed.version, installed.target, installed.release_digest) == ("1.1", "1.1", "")
     assert installed.components == ("foundation", "catalog", "checkout", "frontend")
     by_owner = {one.owner: one for one in inventories.inventories_from(filter(is_inventory, records(1)))}
     assert [entry.ref.name for entry in by_owner["frontend"].entries] == ["frontend", "frontend"]
     assert all(entry.uid and entry.intent and entry.own for entry in by_owner["frontend"].entries)
     assert by_owner["frontend"].details["version"] == "1.1"
-    entry = journal_records.journal_entry_from(of_kind("JournalEntry"))
+    entry = journal_records.journal_entry_from(of_kind("KymaJournalEntry"))
     assert (entry.migration, entry.verb, entry.is_settled) == ("frontend/price-in-cents", "patch", True)
     before, after = entry.before or {}, entry.after or {}
     assert "annotations" not in before["metadata"]
     assert after["metadata"]["annotations"] == {"shop.example.com/cents": "200"}
-    module = modules.module_record_from(of_kind("Module"))
+    module = modules.module_record_from(of_kind("KymaModule"))
     assert (module.state, module.installed_version, module.status.state) == ("managed", "1.0.0", "Ready")
-    assert (module.deploying_version, module.is_taken_over) == ("", False)
-    assert read_run(of_kind("Run"))["spec"]["version"] == "1.1"
-    assert counters.counter_from(of_kind("JobCounter")).counts == (2, 1)
-    assert switches.switches_from(of_kind("JobStore")).source_of_truth is switches.SourceOfTruth.STORAGE
+    assert (module.deploying.version, module.is_taken_over) == ("", False)
+    assert runs.begin_of(read_run(of_kind("KymaRun")))["version"] == "1.1"
+    assert counters.JOB_COUNTER.read(of_kind("JobCounter")).counts == (2, 1)
+    assert switches.JOB_STORE.read(of_kind("JobStore")).source_of_truth is switches.SourceOfTruth.STORAGE
 
 
 def is_inventory(record: Object) -> bool:
-    return bool(record["kind"] == "Inventory")
+    return bool(record["kind"] == "KymaInventory")
 
 
 @pytest.mark.parametrize("version", ["99", "0", "newest", ""])
 @pytest.mark.parametrize("kind", VERSIONS)
 def test_a_record_of_a_newer_version_is_refused(kind: str, version: str) -> None:
     meta = {"name": "one", "namespace": "shop", "labels": {STORAGE_VERSION_LABEL: version}}
-    record = {"apiVersion": record_schema.API_VERSION, "kind": kind, "metadata": meta, "spec": {}}
+    record = {"apiVersion": API_VERSION, "kind": kind, "metadata": meta, "spec": {}}
     with pytest.raises(NewerRecord) as error:
         READERS[kind](record)
     assert str(error.value) == (
@@ -124,10 +130,10 @@ def test_a_deployment_refuses_newer_records_and_writes_nothing() -> None:
     someone.deploy()
     assert isinstance(someone.cluster, MemoryCluster)
     newer = {"metadata": {"labels": {STORAGE_VERSION_LABEL: "99"}}}
-    someone.cluster.patch(record_schema.API_VERSION, "Installation", "kyma", None, newer)
+    someone.cluster.patch(API_VERSION, "KymaInstallation", "kyma", None, newer)
     before = len(someone.cluster.requests)
-    assert "cannot read Installation kyma: a newer version" in someone.deploy()["msg"]
-    assert "cannot read Installation kyma: a newer version" in someone.delete()["msg"]
+    assert "cannot read KymaInstallation kyma: a newer version" in someone.deploy()["msg"]
+    assert "cannot read KymaInstallation kyma: a newer version" in someone.delete()["msg"]
     assert not [one for one in someone.cluster.requests[before:] if one.writes and not one.dry_run]
 
 
@@ -162,7 +168,7 @@ def written_records() -> list[Object]:
     assert someone.deploy()["state"] == "succeeded"
     someone.task(migration.DEFINITION, state="undone", ids=["gateway/writes"])
     kinds = [one["spec"]["names"]["kind"] for one in RECORD_KINDS.written]
-    return [one for kind in kinds for one in someone.cluster.list(record_schema.API_VERSION, kind).items]
+    return [one for kind in kinds for one in someone.cluster.list(API_VERSION, kind).items]
 
 
 def test_all_records_are_written_in_the_current_version() -> None:

@@ -31,14 +31,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fie
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
     DEFINITION_KINDS,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.storage_definition import (
-    DEFINITIONS,
-    INSTALL_COMMAND,
-    MANAGER_ROLE,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import Progress, Step, no_progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store import job_import, job_logs, pod_refusals
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.snapshot import read_snapshot
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.store_kinds import (
+    INSTALL_COMMAND,
+    MANAGER_ROLE,
+    STORE_KINDS,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import (
     SourceOfTruth,
     StoreSwitches,
@@ -296,16 +296,16 @@ def test_a_namespace_is_a_string(cluster: MemoryCluster, namespace: object) -> N
 @pytest.mark.parametrize(
     ("service", "port", "is_refused"),
     [
-        ({"spec": {"ports": [{"port": 80}]}}, None, True),
+        ({"spec": {"ports": [{"port": 80}]}}, None, False),
         ({"metadata": {"labels": None}, "spec": {"selector": {"other": "pods"}}}, 8080, True),
         ({"metadata": {"labels": None}}, 8080, False),
         ({"spec": {"sessionAffinity": "ClientIP"}}, 8080, False),
     ],
 )
-def test_a_service_of_extra_must_be_found_again(
+def test_a_service_must_be_found_again(
     cluster: MemoryCluster, service: Object, port: int | None, is_refused: bool
 ) -> None:
-    job = {**WEB, "port": port, "namespace": "shop", "extra": {"Service": service}}
+    job = {**WEB, "port": port, "namespace": "shop", "service": service}
     done = call(cluster, jobs=[job])
     if is_refused:
         assert "as the store would not find the Service again" in done["msg"]
@@ -393,7 +393,7 @@ KINDS = ["OneOffJob", "ScheduledJob", "ContinuousJob", "JobCounter", "JobStore"]
 
 def lose(cluster: MemoryCluster, kind: str) -> None:
     """Delete a definition of the store, which deletes all objects of the kind."""
-    (crd,) = [one for one in DEFINITIONS if one["spec"]["names"]["kind"] == kind]
+    (crd,) = [one for one in STORE_KINDS.definitions if one["spec"]["names"]["kind"] == kind]
     cluster.delete("apiextensions.k8s.io/v1", "CustomResourceDefinition", crd["metadata"]["name"])
     cluster.requests.clear()
 
@@ -445,7 +445,7 @@ def test_the_next_step_brings_a_missing_definition_back(installed: MemoryCluster
     assert not call(installed, job_store.DEFINITION)["changed"]
     assert not call(installed, stored_job_import.DEFINITION).get("failed")
     (listed,) = call(installed, stored_job_info.DEFINITION)["jobs"]
-    assert (listed["name"], listed["storage_version"]) == ("web", 4)
+    assert (listed["name"], listed["storage_version"]) == ("web", 2)
 
 
 def test_a_flip_is_judged_by_complete_lists(installed: MemoryCluster) -> None:
@@ -584,10 +584,15 @@ def test_a_job_that_is_adopted_and_deleted_at_once_shows_only_the_deletion(clust
 def test_a_deployment_that_is_deleted_and_created_again_is_replaced(cluster: MemoryCluster) -> None:
     call(cluster, namespace="shop", **WEB)
     labels = {"app": "web"}
-    spec = {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}}}
-    job = {**WEB, "namespace": "shop", "extra": {"Deployment": {"spec": spec}}}
+    mappings = {
+        "workload": {"spec": {"selector": {"matchLabels": labels}}},
+        "pod": {"metadata": {"labels": labels}},
+    }
+    job = {**WEB, "namespace": "shop", **mappings}
     rehearsed = call(cluster, check=True, **job)
-    assert rehearsed["lines"] == ["shop/web: replaced: definition updated; Deployment shop/web replaced"]
+    assert rehearsed["lines"] == [
+        "shop/web: replaced: definition updated; Deployment shop/web replaced; Service shop/web updated"
+    ]
     assert actions(rehearsed) == {"web": "replaced"}
     assert call(cluster, **job) == rehearsed
     assert actions(call(cluster, **job)) == {"web": "unchanged"}
@@ -636,7 +641,7 @@ def test_a_new_job_whose_service_account_is_missing_keeps_its_definition(cluster
             patch_runtime(cluster, job_of("web"), {"status": status})
 
     cluster.on_write(refuse_pods)
-    done = call(cluster, namespace="shop", jobs=[{**WEB, "service_account": "a"}])
+    done = call(cluster, namespace="shop", jobs=[{**WEB, "pod": {"spec": {"serviceAccountName": "a"}}}])
     assert (actions(done), done["changed"]) == ({"web": "refused"}, True)
     assert f"{words}. The definition stays; run this again when the cause is gone" in done["msg"]
     definition = cluster.get(*DEFINITION_KINDS[JobType.CONTINUOUS], "web", "shop")
@@ -873,7 +878,7 @@ def test_an_import_can_be_limited_to_namespaces_and_labels(cluster: MemoryCluste
     create_runtime(cluster, job_of("web"))
     create_runtime(cluster, job_of("web", namespace="cart"))
     labelled = {"metadata": {"labels": {"app": "shop"}}}
-    create_runtime(cluster, job_of("chosen", extra={"Deployment": labelled}))
+    create_runtime(cluster, job_of("chosen", workload=labelled))
     chosen = call(cluster, stored_job_import.DEFINITION, check=True, label_selectors=["app=shop"])
     assert chosen["imported"] == ["shop/chosen"]
     assert call(cluster, stored_job_import.DEFINITION, namespaces=["cart"])["imported"] == ["cart/web"]
@@ -889,8 +894,8 @@ def test_old_definitions_are_rewritten_only_if_that_is_asked_for(cluster: Memory
     note_status(cluster, web, live)
     api_version, kind = DEFINITION_KINDS[JobType.CONTINUOUS]
     old = {
-        "metadata": {"labels": {"lifecycle.kyma-project.io/storage-version": "2"}},
-        "spec": {"resources": None, "healthCheck": None, "memory": "256Mi", "stranger": {"a": 1}},
+        "metadata": {"labels": {"lifecycle.kyma-project.io/storage-version": "1"}},
+        "spec": {"resources": {"memory": "256Mi"}, "healthCheck": None, "stranger": {"a": 1}},
     }
     cluster.patch(api_version, kind, "web", "shop", old)
     cluster.requests.clear()
@@ -901,8 +906,9 @@ def test_old_definitions_are_rewritten_only_if_that_is_asked_for(cluster: Memory
     assert (done["rewritten"], done["unchanged"], len(done["diff"])) == (["shop/web"], 0, 1)
     definition = definition_of(cluster, "web")
     assert definition is not None
-    assert definition["metadata"]["labels"]["lifecycle.kyma-project.io/storage-version"] == "4"
-    assert definition["spec"]["resources"] == {"memory": "256Mi"}
+    assert definition["metadata"]["labels"]["lifecycle.kyma-project.io/storage-version"] == "2"
+    assert definition["spec"]["memory"] == "256Mi"
+    assert "resources" not in definition["spec"]
     assert definition["spec"]["stranger"] == {"a": 1}
     assert not call(cluster, stored_job_import.DEFINITION, rewrite=True)["changed"]
 
@@ -1093,7 +1099,7 @@ def test_a_rewrite_lets_the_status_be_of_the_new_generation(cluster: MemoryClust
     roll_out(cluster, job)
     call(cluster, namespace="shop", jobs=[{"name": "web", "type": "continuous", **fields_of(job)}])
     kind = DEFINITION_KINDS[JobType.CONTINUOUS]
-    old = {"metadata": {"labels": {STORAGE_VERSION_LABEL: "2"}}}
+    old = {"metadata": {"labels": {STORAGE_VERSION_LABEL: "1"}}}
     cluster.patch(*kind, "web", "shop", old)
     assert call(cluster, stored_job_import.DEFINITION, rewrite=True)["rewritten"] == ["shop/web"]
     definition = definition_of(cluster, "web")
@@ -1104,12 +1110,12 @@ def test_a_rewrite_lets_the_status_be_of_the_new_generation(cluster: MemoryClust
 def test_a_rewrite_keeps_the_type_that_a_definition_replaces(cluster: MemoryCluster) -> None:
     roll_out(cluster, job_of("web"))
     kind = DEFINITION_KINDS[JobType.CONTINUOUS]
-    old = {"metadata": {"labels": {STORAGE_VERSION_LABEL: "3"}}, "spec": {"replaces": "scheduled"}}
+    old = {"metadata": {"labels": {STORAGE_VERSION_LABEL: "1"}}, "spec": {"replaces": "scheduled"}}
     cluster.patch(*kind, "web", "shop", old)
     assert call(cluster, stored_job_import.DEFINITION, rewrite=True)["rewritten"] == ["shop/web"]
     definition = definition_of(cluster, "web")
     assert definition
-    assert definition["metadata"]["labels"][STORAGE_VERSION_LABEL] == "4"
+    assert definition["metadata"]["labels"][STORAGE_VERSION_LABEL] == "2"
     assert definition["spec"]["replaces"] == "scheduled"
 
 

@@ -144,7 +144,7 @@ def test_components_can_be_deployed_without_a_run_and_without_records() -> None:
         "logging/labels-later",
     }
     assert someone.cluster.get("apps/v1", "Deployment", "loki", "kyma-system")
-    assert someone.cluster.resource("lifecycle.kyma-project.io/v1alpha1", "Inventory") is None
+    assert someone.cluster.resource("lifecycle.kyma-project.io/v1", "KymaInventory") is None
     assert labels(someone) == {"logging.labels", "logging.labels-later"}
 
 

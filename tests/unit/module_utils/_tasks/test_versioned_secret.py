@@ -10,7 +10,11 @@ import json
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    API_VERSION,
+    VERSION,
+    Object,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_writer import VersionContent
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
@@ -108,7 +112,7 @@ def test_old_versions_go_also_without_a_new_one() -> None:
     assert outcome(write(someone, keep=1)) == (False, "x-v3", 3, [])
 
 
-ERRAND_API = "lifecycle.kyma-project.io/v1alpha1"
+ERRAND_API = API_VERSION
 USERS = {
     "a pod": obj("v1", "Pod", POD),
     "a CronJob": obj("batch/v1", "CronJob", {"jobTemplate": {"spec": {"template": {"spec": POD}}}}),
@@ -119,7 +123,7 @@ USERS = {
 def errand_kind() -> Object:
     definition = crd("Errand", "lifecycle.kyma-project.io")
     (only,) = definition["spec"]["versions"]
-    only["name"] = "v1alpha1"
+    only["name"] = VERSION
     only["schema"] = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     return definition
 

@@ -178,7 +178,7 @@ def test_a_class_that_does_not_expand_blocks_by_name_and_nothing_is_deleted(expa
     assert "StorageClass fast of PersistentVolumeClaim kyma-system/storage-logging-loki-0" in result.evidence
     assert "kyma_allow_storageclass_change=true" in result.evidence
     outcome = grown(cluster)
-    assert (outcome.state, outcome.is_fatal) == ("blocked", True)
+    assert (outcome.state, outcome.fatal) == ("blocked", True)
     assert "StorageClass fast" in outcome.error
     assert lives(cluster)
     assert writes_of(cluster) == []
@@ -400,7 +400,7 @@ def test_an_expansion_that_hangs_is_reported_with_the_event_and_not_called_done(
             }
         )
     outcome = grown(cluster, observer)
-    assert (outcome.state, outcome.is_fatal, outcome.error) == ("warned", False, "")
+    assert (outcome.state, outcome.fatal, outcome.error) == ("warned", False, "")
     assert outcome.warnings == (
         "PersistentVolumeClaim kyma-system/storage-logging-loki-0 now requests 30Gi, and its volume still "
         "has 10Gi: VolumeResizeFailed: azureDisk - disk resize is only supported on Unattached disk",

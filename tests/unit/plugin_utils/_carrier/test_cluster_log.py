@@ -20,6 +20,7 @@ from ansible.playbook.play import Play
 from ansible.playbook.task import Task
 from ansible.template import trust_as_template
 from ansible_collections.kyma.lifecycle.plugins.action.component import ActionModule
+from ansible_collections.kyma.lifecycle.plugins.module_utils._result_codec import to_result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import ClusterState
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import Carrier
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.cluster_log import (
@@ -193,10 +194,9 @@ HANGING = "component a: Deployment shop/a: 0 of 1; pod a-7d9-x2k: pending"
 
 
 def test_the_summary_has_all_reasons_with_commands_for_their_cluster() -> None:
-    failed = ClusterState("one", "2.9", "2.10", "failed", 3.0, HANGING)
-    result = {"failures": [HANGING, "never started: b"], "run": "r7"}
+    failed = ClusterState("one", "2.9", "2.10", "failed", 3.0, (HANGING, "never started: b"), "r7")
     CLUSTER_LOG.write(["one", "two"], DEPLOYED)
-    CLUSTER_LOG.write(["one", "two"], failed, result=result, target=EU)
+    CLUSTER_LOG.write(["one", "two"], failed, target=EU)
     CLUSTER_LOG.write_report({"path": Path("/srv/report.html")})
     summary = CLUSTER_LOG.summary()
     assert [one.state for one in summary.clusters] == ["failed", "not started"]
@@ -205,7 +205,7 @@ def test_the_summary_has_all_reasons_with_commands_for_their_cluster() -> None:
         "",
     ]
     assert [one.text for one in summary.never_started] == ["never started: b"]
-    assert summary.record == "kubectl --context eu describe runs.lifecycle.kyma-project.io r7"
+    assert summary.record == "kubectl --context eu describe kymaruns r7"
     assert summary.next_steps[-1] == "read this"
     assert summary.report == "/srv/report.html"
 
@@ -219,9 +219,7 @@ def test_reasons_of_a_task_with_no_log_stay_hidden(folder: Path) -> None:
 
 
 def test_a_command_for_an_unknown_cluster_does_nothing() -> None:
-    CLUSTER_LOG.write(
-        ["one"], ClusterState("one", state="failed", reason="x"), result={"failures": [HANGING]}
-    )
+    CLUSTER_LOG.write(["one"], ClusterState("one", state="failed", failures=(HANGING,)))
     [reason] = CLUSTER_LOG.summary().reasons
     assert reason.command == "kubectl --context CONTEXT -n shop describe pod a-7d9-x2k"
 
@@ -300,9 +298,9 @@ def test_a_decision_about_rings_is_printed_once_if_nothing_changes(
     monkeypatch.setattr(context, "CLIARGS", {"check": True})
     for one in OPEN_ROLLOUT.rings[1].clusters:
         CLUSTER_LOG.write(["eu-1", "eu-2", "eu-3"], ClusterState(one.name, "2.10", "2.11", "planned"))
-    CLUSTER_LOG.show_rollout(OPEN_ROLLOUT.as_result())
+    CLUSTER_LOG.show_rollout(to_result(OPEN_ROLLOUT))
     assert "early: may start, 3 to deploy now (3 clusters)\n" in capsys.readouterr().out
-    CLUSTER_LOG.show_rollout(OPEN_ROLLOUT.as_result())
+    CLUSTER_LOG.show_rollout(to_result(OPEN_ROLLOUT))
     assert capsys.readouterr().out == ""
     printed = printed_end(capsys)
     assert printed[0].startswith("5 waiting (us-1, us-2, us-3 and 2 more), 3 planned, 2 unchanged: Kyma 2.10")
@@ -319,7 +317,7 @@ def test_a_playbook_that_only_decides_is_not_cut_off(
 ) -> None:
     planned = ClusterState("eu-1", "2.10", "2.11", "planned", ends_with_playbook=True)
     CLUSTER_LOG.write(["eu-1"], planned)
-    CLUSTER_LOG.show_rollout(OPEN_ROLLOUT.as_result())
+    CLUSTER_LOG.show_rollout(to_result(OPEN_ROLLOUT))
     if is_deployed:
         CLUSTER_LOG.write(["eu-1"], planned)
     printed = printed_end(capsys)
@@ -331,16 +329,16 @@ def test_a_playbook_that_only_decides_is_not_cut_off(
 
 
 def test_the_rings_are_printed_again_with_the_ends_of_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    CLUSTER_LOG.show_rollout(OPEN_ROLLOUT.as_result())
+    CLUSTER_LOG.show_rollout(to_result(OPEN_ROLLOUT))
     for host, state in (("eu-1", "succeeded"), ("eu-2", "failed"), ("eu-3", "succeeded")):
         CLUSTER_LOG.write(
-            [host], ClusterState(host, "2.10", "2.11", state, 60.0, "no memory" * (host == "eu-2"))
+            [host], ClusterState(host, "2.10", "2.11", state, 60.0, ("no memory",) * (host == "eu-2"))
         )
     rest = replace(OPEN_ROLLOUT.rings[2], state="open", needs_approval=False)
     rest = replace(rest, clusters=tuple(replace(one, state="planned") for one in rest.clusters))
     hosts = tuple(one.name for one in rest.clusters)
     later = replace(OPEN_ROLLOUT, rings=(*OPEN_ROLLOUT.rings[:2], rest), deploy=hosts)
-    CLUSTER_LOG.show_rollout(later.as_result())
+    CLUSTER_LOG.show_rollout(to_result(later))
     printed = printed_end(capsys)
     assert printed[0].startswith("ROLLOUT")
     rows = [" ".join(line.split()) for line in printed]

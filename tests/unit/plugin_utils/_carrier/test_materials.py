@@ -22,12 +22,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.bundle imp
     read_bundle_file,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release, ReleaseRequest
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier import materials
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.carrier import send_catalog
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.materials import (
     ControllerMaterials,
     NoRelease,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release import loader
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.cache import ReleaseCache
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.release_digest import release_digest
@@ -135,7 +135,7 @@ def test_a_release_is_rendered_once_in_a_run(
         loads.append(request.profile)
         return load_release(request, *more)
 
-    monkeypatch.setattr(materials, "load_release", load)
+    monkeypatch.setattr(loader, "load_release", load)
     first, second = ControllerMaterials(release, bundles=cache), ControllerMaterials(release, bundles=cache)
     assert first.release() == second.release()
     assert loads == [""]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUN_DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUN
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
 
 from tests.support.small_release import NAMESPACE, Object, SmallRelease, config_map
@@ -42,10 +42,10 @@ def test_every_form_is_found_and_all_are_named_at_once(tmp_path: Path) -> None:
     made.component("by-its-component", nameless, namespace="kyma-lifecycle")
     made.component("elsewhere", nameless)
     made.component(
-        "old", {"apiVersion": "lifecycle.kyma-project.io/v1", "kind": "Run", "metadata": {"name": "r"}}
+        "old", {"apiVersion": "lifecycle.kyma-project.io/v1", "kind": "KymaRun", "metadata": {"name": "r"}}
     )
     job = {
-        "apiVersion": "lifecycle.kyma-project.io/v1alpha1",
+        "apiVersion": "lifecycle.kyma-project.io/v1",
         "kind": "ScheduledJob",
         "metadata": {"name": "j"},
     }
@@ -58,8 +58,8 @@ def test_every_form_is_found_and_all_are_named_at_once(tmp_path: Path) -> None:
     }
     made.component("journal", journal)
     approval = {
-        "apiVersion": "lifecycle.kyma-project.io/v1alpha1",
-        "kind": "Approval",
+        "apiVersion": "lifecycle.kyma-project.io/v1",
+        "kind": "KymaApproval",
         "metadata": {"name": "rest"},
     }
     made.component("approval", approval)
@@ -78,7 +78,7 @@ def test_every_form_is_found_and_all_are_named_at_once(tmp_path: Path) -> None:
     )
     crds = made.folder / "crds"
     crds.mkdir()
-    (crds / "runs.yaml").write_text(json.dumps(RUN_DEFINITION))
+    (crds / "runs.yaml").write_text(json.dumps(RUN.definition))
     lines = refusal(made.folder)
     places = [one.split(": ")[0] for one in lines if BELONGS in one or "the right to approve a ring" in one]
     assert {one.removeprefix(f"{tmp_path}/") for one in places} == {
@@ -111,7 +111,7 @@ def test_a_chart_names_its_template(tmp_path: Path) -> None:
 
 def test_objects_similar_to_ours_are_read(tmp_path: Path) -> None:
     made = SmallRelease(tmp_path / "r")
-    errand = {"apiVersion": "lifecycle.kyma-project.io/v1alpha1", "kind": "Errand", "metadata": {"name": "e"}}
+    errand = {"apiVersion": "lifecycle.kyma-project.io/v1", "kind": "Errand", "metadata": {"name": "e"}}
     made.component("a", errand, {**LEASE, "metadata": {"name": "deployment"}})
     release = load_release(ReleaseRequest(str(made.folder)))
     assert [one["kind"] for one in release.content["a"].objects] == ["Errand", "Lease"]

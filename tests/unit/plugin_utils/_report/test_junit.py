@@ -9,10 +9,10 @@ from xml.etree.ElementTree import Element, fromstring
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import STATES, ClusterState
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import ComponentOutcome
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.junit import render_junit
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.model import (
     ClusterReport,
-    ComponentReport,
     RolloutReport,
     RunReport,
 )
@@ -20,12 +20,12 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.model impor
 from tests.support.rollout_samples import OPEN_ROLLOUT
 
 COMPONENTS = (
-    ComponentReport("logging", state="failed", error="it crashed\nin a loop", seconds=3.0),
-    ComponentReport("tracing", state="not started", error="logging failed"),
-    ComponentReport("keda", state="succeeded", kind="module", seconds=1.5),
+    ComponentOutcome("logging", state="failed", error="it crashed\nin a loop", seconds=3.0),
+    ComponentOutcome("tracing", state="not started", error="logging failed"),
+    ComponentOutcome("keda", state="succeeded", owner_kind="module", seconds=1.5),
 )
 RUN = RunReport(name="run-1", state="failed", started_at="2026-11-21T13:18:54Z", components=COMPONENTS)
-EU = ClusterReport(ClusterState("eu", "2.9", "2.10", "failed", 12.34, "it crashed"), runs=(RUN,))
+EU = ClusterReport(ClusterState("eu", "2.9", "2.10", "failed", 12.34, ("it crashed",)), runs=(RUN,))
 SKIPPED = ("held", "waiting", "not started")
 PASSED = ("running", "planned", "succeeded", "unchanged")
 
@@ -69,26 +69,26 @@ def test_a_failure_has_its_reason_and_its_first_line_as_message() -> None:
 
 @pytest.mark.parametrize("state", [*STATES, "of a later version"])
 def test_a_cluster_that_did_not_end_well_does_not_pass(state: str) -> None:
-    root = suites(ClusterReport(ClusterState("eu", state=state, reason="why")))
+    root = suites(ClusterReport(ClusterState("eu", state=state, failures=("why",))))
     expected = "skipped" if state in SKIPPED else "error" if state == "unreachable" else "failure"
     assert results(root[0]) == [("cluster", None if state in PASSED else expected)]
 
 
 def test_the_sums_of_all_suites_are_those_of_their_cases() -> None:
-    held = ClusterReport(ClusterState("us", state="held", reason="the auditors are here"))
+    held = ClusterReport(ClusterState("us", state="held", failures=("the auditors are here",)))
     root = suites(EU, held)
     assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("5", "2", "2")
     assert [suite.get("name") for suite in root] == ["eu", "us"]
 
 
 def test_the_last_result_of_a_component_counts() -> None:
-    again = RunReport(components=(ComponentReport("logging", state="succeeded"),))
+    again = RunReport(components=(ComponentOutcome("logging", state="succeeded"),))
     (suite,) = suites(ClusterReport(ClusterState("eu", state="succeeded"), runs=(RUN, again)))
     assert ("component logging", None) in results(suite)
 
 
 def test_characters_that_xml_does_not_have_are_left_out() -> None:
-    root = suites(ClusterReport(ClusterState("eu", state="failed", reason="\x1b[31mred\x00 <&> ü")))
+    root = suites(ClusterReport(ClusterState("eu", state="failed", failures=("\x1b[31mred\x00 <&> ü",))))
     failure = root.find("*/testcase/failure")
     assert failure is not None
     assert failure.text == "failed: [31mred <&> ü"

@@ -23,8 +23,7 @@ REASONS = (
     "never started: tracing (logging failed)",
 )
 EU = ClusterReport(
-    ClusterState("eu_1", "2.9", "2.10", "failed", 12.34, REASONS[0]),
-    failures=REASONS,
+    ClusterState("eu_1", "2.9", "2.10", "failed", 12.34, REASONS),
     runs=(RunReport(name="run-1", state="failed"),),
     commands=CommandTarget("", "eu"),
 )
@@ -55,7 +54,7 @@ def test_all_reasons_are_there_with_commands_for_their_cluster() -> None:
 
 def test_no_reason_is_left_out_for_want_of_room() -> None:
     many = [
-        ClusterReport(ClusterState(f"c-{n}", "2.9", "2.10", "failed", 1.0, f"reason {n} {'word ' * 100}"))
+        ClusterReport(ClusterState(f"c-{n}", "2.9", "2.10", "failed", 1.0, (f"reason {n} {'word ' * 100}",)))
         for n in range(40)
     ]
     text = render_markdown(many, "Kyma", "")
@@ -65,7 +64,7 @@ def test_no_reason_is_left_out_for_want_of_room() -> None:
 
 def test_a_fence_in_a_reason_ends_no_block() -> None:
     text = render_markdown(
-        [ClusterReport(ClusterState("eu", state="failed", reason="it said ```` </td>"))], "Kyma", ""
+        [ClusterReport(ClusterState("eu", state="failed", failures=("it said ```` </td>",)))], "Kyma", ""
     )
     assert text.count("`````") == 2
     assert "</td>" not in text.partition("`````")[0]
@@ -79,7 +78,8 @@ def test_a_cluster_with_nothing_to_do_has_a_line() -> None:
 
 def test_the_rings_of_a_rollout_have_a_list_and_a_table() -> None:
     rollout = RolloutReport(OPEN_ROLLOUT, tuple(rollout_steps(OPEN_ROLLOUT, Call())), is_over=True)
-    waiting = ClusterReport(ClusterState("us-2", "2.10", "2.11", "waiting", reason="early: not deployed yet"))
+    reasons = ("early: not deployed yet",)
+    waiting = ClusterReport(ClusterState("us-2", "2.10", "2.11", "waiting", failures=reasons))
     lines = render_markdown([EU, waiting], "Kyma", "", rollout).splitlines()
     assert lines[2:10] == [
         "- **canary**: done (2 clusters)",

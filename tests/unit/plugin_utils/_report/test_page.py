@@ -148,7 +148,7 @@ def luminance(colour: str) -> float:
 
 
 def test_a_cluster_without_a_run_has_the_releases_of_the_table() -> None:
-    end = ClusterState("eu", "2.9", "2.10", "held", 0.5, "a drill")
+    end = ClusterState("eu", "2.9", "2.10", "held", 0.5, ("a drill",))
     text = render_report([ClusterReport(end, version="2.9")])
     assert re.search(r">\s*2\.9 → 2\.10\s*<", text)
 

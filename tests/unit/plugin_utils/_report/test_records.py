@@ -279,7 +279,7 @@ def test_next_steps_name_the_run_the_migrations_and_the_cluster() -> None:
     steps = next_steps(replace(cluster, commands=target))
     commands = [step.command for step in steps if step.command]
     run_name = "20261121-131854-a1b2c3"
-    assert commands[0] == f"kubectl --context eu get runs.lifecycle.kyma-project.io {run_name} -o yaml"
+    assert commands[0] == f"kubectl --context eu get kymaruns {run_name} -o yaml"
     assert commands[1].startswith("ansible-playbook kyma.lifecycle.migrations -e '{\"kyma_migration")
     undo = f"ansible-playbook kyma.lifecycle.undo_migrations -e kyma_undo_run={run_name}"
     assert commands[2] == f"{undo} -i /hosts.yml --limit live"

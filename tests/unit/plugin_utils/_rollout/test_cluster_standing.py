@@ -8,8 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.cluster_standing import Standing, assess
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.model import ClusterFacts, RunFacts
+from ansible_collections.kyma.lifecycle.plugins.module_utils._timestamp import timestamp
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.cluster_standing import assess
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.model import (
+    ClusterFacts,
+    RunFacts,
+    Standing,
+)
 
 from tests.support.rollout_facts import (
     DIGEST,
@@ -39,7 +44,7 @@ ADOPTED = done("c1", run=RunFacts())
         (
             ended("c1"),
             Standing.FAILED,
-            "run run-1 failed. `kubectl describe runs.lifecycle.kyma-project.io run-1` shows why",
+            "run run-1 failed. `kubectl describe kymaruns run-1` shows why",
         ),
         (ended("c1", state="refused", reason="no right"), Standing.FAILED, "run run-1 failed: no right"),
         (ended("c1", "running"), Standing.RUNNING, "run run-1 is not over"),
@@ -96,4 +101,4 @@ def test_a_run_without_a_digest_is_none_of_an_unknown_release() -> None:
 @pytest.mark.parametrize(("soak", "standing"), [(0, Standing.DONE), (1, Standing.SOAKING)])
 def test_without_a_soak_a_cluster_is_done_at_once(soak: int, standing: Standing) -> None:
     assert assess(done("c1", 0), DIGEST, soak, NOW).standing is standing
-    assert assess(done("c1", 0), DIGEST, soak, NOW).done_since == NOW
+    assert assess(done("c1", 0), DIGEST, soak, NOW).done_since == timestamp(NOW)

@@ -9,15 +9,17 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.cluster_standing import (
-    Standing,
-    assess,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._timestamp import timestamp
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.cluster_standing import assess
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.facts import (
     facts_after,
     facts_later,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.model import ClusterFacts, GatedRun
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.model import (
+    ClusterFacts,
+    GatedRun,
+    Standing,
+)
 
 NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 DIGEST = "ab" * 32
@@ -50,7 +52,7 @@ def test_the_last_result_decides_what_a_cluster_means_for_its_ring(
     assert assessment.standing is standing
     if standing is Standing.SOAKING:
         assert assessment.soaked_at == NOW + timedelta(seconds=60)
-        assert assessment.done_since == NOW
+        assert assessment.done_since == timestamp(NOW)
 
 
 def test_unchanged_components_stay_unhealthy() -> None:

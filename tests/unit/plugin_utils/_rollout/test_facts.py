@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._result_codec import to_result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_result import complete_result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.approvals import Approval
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.facts import facts_of
@@ -152,7 +153,7 @@ def test_a_plan_without_a_digest_is_not_carried_out() -> None:
 
 def test_approvals_are_what_plans_return_of_records() -> None:
     record = Approval("rest", DIGEST, "CHG-1", "2026-11-28T00:00:00Z", "jane", "alice", ("c1", "c2"))
-    rollout = {**ROLLOUT, "approvals": [record.as_result()], "approvals_problem": "not\nreadable"}
+    rollout = {**ROLLOUT, "approvals": [to_result(record)], "approvals_problem": "not\nreadable"}
     facts = facts_of("c1", result_of(rollout=rollout))
     until = datetime(2026, 11, 28, tzinfo=UTC)
     assert facts.approvals == (ApprovalFacts("rest", DIGEST, ("c1", "c2"), until),)

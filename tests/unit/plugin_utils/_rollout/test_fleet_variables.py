@@ -10,6 +10,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import Life
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.fleet_variables import (
     OTHERS,
     refusal_without_rings,
+    refuse_file,
+    refuse_other_rings,
     refuse_variables,
 )
 
@@ -18,7 +20,7 @@ RINGS = {"rings": "kyma_rings", "ring_soak": "kyma_ring_soak"}
 
 def test_variables_of_rings_must_be_the_same_for_all_hosts() -> None:
     hosts = {"c1": {"kyma_ring_soak": "30m"}, "c2": {"kyma_ring_soak": "30m"}, "r1": {}}
-    with pytest.raises(LifecycleError, match=r"ring_soak \(kyma_ring_soak\) is '30m' for c1 and None for r1"):
+    with pytest.raises(LifecycleError, match=r"\(kyma_ring_soak\) is '30m' for c1 and not set for r1"):
         refuse_variables(hosts, RINGS)
     refuse_variables({**hosts, "r1": {"kyma_ring_soak": "30m"}}, RINGS)
 
@@ -52,8 +54,24 @@ def test_a_misspelt_variable_of_rings_is_refused_with_the_nearest_name(name: str
     assert line in str(refused.value)
 
 
-def refusal(variables: dict[str, object], rings: object = None, given: object = None) -> str:
-    return refusal_without_rings(variables, rings, lambda: given)
+def test_rings_that_differ_between_hosts_are_refused_with_a_place_for_them() -> None:
+    refuse_other_rings({"c1": {"kyma_ring_soak": "30m"}, "r1": {}})
+    with pytest.raises(LifecycleError) as refused:
+        refuse_other_rings({"c1": {"kyma_rings": ["a"]}, "r1": {"kyma_rings": ["a", "b"]}})
+    assert str(refused.value) == (
+        "rings (kyma_rings) is ['a'] for c1 and ['a', 'b'] for r1, and must be the same for all hosts."
+        " Set it for all hosts, such as in group_vars/all.yml beside the inventory"
+    )
+
+
+def test_a_file_of_rings_has_only_variables_of_rings() -> None:
+    refuse_file("rings.yml", ["kyma_rings"], RINGS.values())
+    with pytest.raises(LifecycleError, match=r"rings\.yml has kyma_release, and may only have"):
+        refuse_file("rings.yml", ["kyma_rings", "kyma_release"], RINGS.values())
+
+
+def refusal(variables: dict[str, object], rings: object = None) -> str:
+    return refusal_without_rings(variables, rings)
 
 
 @pytest.mark.parametrize(
@@ -67,26 +85,25 @@ def test_a_deployment_without_any_option_of_rings_begins(variables: dict[str, ob
     "variables",
     [{"kyma_ring_soak": "2h"}, {"kyma_ring_minimum": "50%"}, {"kyma_ring_aprove": ["rest"]}],
 )
-@pytest.mark.parametrize("given", [None, "", []])
+@pytest.mark.parametrize("rings", [None, "", []])
 def test_a_deployment_with_options_of_rings_and_without_rings_is_refused_with_the_way_out(
-    variables: dict[str, object], given: object
+    variables: dict[str, object], rings: object
 ) -> None:
-    message = refusal(variables, given=given)
+    message = refusal(variables, rings)
     assert f"nothing has begun here: {next(iter(variables))} is set, and this call" in message
     assert message.splitlines()[1:] == [
         """  -e '{"kyma_rings": ["canary", "rest"]}'""",
         "To deploy without rings instead, say so:",
         "  -e kyma_rings=none",
     ]
-    assert refusal(variables, given="none") == ""
+    assert refusal(variables, "none") == ""
 
 
-def test_rings_that_are_not_given_by_the_call_are_named_in_the_way_out() -> None:
+def test_rings_that_are_set_are_named_in_the_way_out() -> None:
     message = refusal({"kyma_ring_soak": "2h"}, ["first", "later"])
     assert "kyma_rings, kyma_ring_soak are set" in message
     assert """-e '{"kyma_rings": ["first", "later"]}'""" in message
-    assert "kyma_rings is set" in refusal({}, "none")
 
 
 def test_a_renamed_variable_is_refused_in_any_deployment() -> None:
-    assert "Rename it to kyma_ring_soak" in refusal({"kyma_soak": "2h"}, given="none")
+    assert "Rename it to kyma_ring_soak" in refusal({"kyma_soak": "2h"}, "none")

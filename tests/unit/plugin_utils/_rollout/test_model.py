@@ -9,6 +9,7 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._result_codec import to_result
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.model import (
     ClusterFacts,
     Minimum,
@@ -24,7 +25,7 @@ def test_the_result_of_a_rollout_is_plain_json_with_all_keys() -> None:
     cluster = RolloutCluster("c1", "1.0", "1.1", "unchanged", "healthy", "2026-11-27T11:00:00Z")
     ring = RolloutRing("early", "waiting", ("canary: c1 soaks",), NOON, 3600, False, (cluster,))
     rollout = Rollout("1.1", "d1", (ring,), ("c2",), NOON, True)
-    assert json.loads(json.dumps(rollout.as_result())) == {
+    assert json.loads(json.dumps(to_result(rollout))) == {
         "version": "1.1",
         "release_digest": "d1",
         "failed": True,
@@ -55,7 +56,7 @@ def test_the_result_of_a_rollout_is_plain_json_with_all_keys() -> None:
 
 
 def test_a_moment_that_is_unknown_is_empty() -> None:
-    result = Rollout(rings=(RolloutRing("canary", "empty"),)).as_result()
+    result = to_result(Rollout(rings=(RolloutRing("canary", "empty"),)))
     assert (result["next_at"], result["rings"][0]["opens_at"]) == ("", "")
 
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._result_codec import from_result, to_result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.closing_lines import render_summary
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import ClusterState
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.playbook_summary import (
-    ClusterEnd,
     NextStep,
     summarize,
 )
@@ -25,7 +25,6 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.next_call 
     rollout_steps,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._rollout.rollout_result import (
-    read_rollout,
     with_ends,
 )
 
@@ -97,10 +96,8 @@ def test_a_rollout_is_complete_without_the_clusters_that_are_out() -> None:
 
 def test_the_steps_of_a_rollout_stand_in_the_last_lines() -> None:
     ends = [
-        ClusterEnd(ClusterState("canary-1", "2.11", "2.11", "unchanged", 0.4)),
-        ClusterEnd(
-            ClusterState("us-1", "2.10", "2.11", "waiting", 0.4, "rest: no approval for this release")
-        ),
+        ClusterState("canary-1", "2.11", "2.11", "unchanged", 0.4),
+        ClusterState("us-1", "2.10", "2.11", "waiting", 0.4, ("rest: no approval for this release",)),
     ]
     summary = summarize(ends, rollout=rollout_steps(OPEN_ROLLOUT, Call(), ZONE))
     assert render_summary(summary, 80) == [
@@ -120,7 +117,7 @@ def test_the_steps_of_a_rollout_stand_in_the_last_lines() -> None:
 
 @pytest.mark.parametrize("rollout", [WAITING_ROLLOUT, OPEN_ROLLOUT, COMPLETE, STOPPED_ROLLOUT, Rollout()])
 def test_a_result_is_read_again(rollout: Rollout) -> None:
-    assert read_rollout(rollout.as_result()) == rollout
+    assert from_result(Rollout, to_result(rollout)) == rollout
 
 
 def test_a_rollout_shows_how_runs_have_ended() -> None:
@@ -132,7 +129,7 @@ def test_a_rollout_shows_how_runs_have_ended() -> None:
         replace(OPEN_ROLLOUT, rings=rings),
         [
             ClusterState("eu-1", "2.10", "2.11", "succeeded", 60.0),
-            ClusterState("eu-2", "2.10", "2.11", "failed", 60.0, "component checkout: no memory"),
+            ClusterState("eu-2", "2.10", "2.11", "failed", 60.0, ("component checkout: no memory",)),
             ClusterState("eu-3", "2.10", "2.11", "planned"),
         ],
     )

@@ -25,7 +25,7 @@ CONFIGURATION: Object = {
         {"name": "guard.x.io", "matchConditions": [{"name": "a", "expression": CONDITION}]},
     ],
 }
-FORBIDDEN = 'runs.lifecycle.kyma-project.io "r" is forbidden: '
+FORBIDDEN = 'kymaruns.lifecycle.kyma-project.io "r" is forbidden: '
 
 
 def message_of(words: str, *objects: Object) -> str:
@@ -91,7 +91,7 @@ def test_other_refusals_stay_unchanged(words: str) -> None:
     assert message_of(words, CONFIGURATION) == f"apply Run r: {words}"
 
 
-@pytest.mark.parametrize("kind", ["Lease", "Installation", "Run", "Inventory"])
+@pytest.mark.parametrize("kind", ["Lease", "KymaInstallation", "KymaRun", "KymaInventory"])
 def test_a_run_names_it_wherever_it_is_denied(kind: str) -> None:
     someone = deployer_after(release("2.9", {"app": [config_map("settings", version="2.9")]}))
     memory = someone.cluster

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, GROUP
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ApiError,
     ApiUnavailable,
@@ -19,6 +20,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     NotFound,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.discovery import Discovery
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.served_versions import (
+    UnpublishedDefinitions,
+)
 
 from tests.support.apiserver import CORE, GROUPS, kind
 
@@ -128,6 +132,28 @@ def test_a_missing_kind_of_the_core_group_is_searched_in_all_groups() -> None:
     served.documents["/api"] = CORE
     assert discovery.find("v1", "Pod") is not None
     assert sorted(served.requests[2:]) == ["/api", "/apis"]
+
+
+@pytest.mark.parametrize(
+    ("versions", "is_refused"), [(("v1",), False), (("v1beta1", "v1alpha1"), True), (("v2", "v1"), False)]
+)
+def test_definitions_of_ours_that_were_never_published_are_refused_with_the_command_that_deletes_them(
+    versions: tuple[str, ...], is_refused: bool
+) -> None:
+    older = {one: [kind("runs", "Run"), kind("errands", "Errand")] for one in versions}
+    document = {"kind": "APIGroupDiscoveryList", "items": [*GROUPS["items"], group(GROUP, **older)]}
+    served = Served({"/api": CORE, "/apis": document})
+    discovery = served.discovery()
+    assert discovery.find("v1", "ConfigMap")
+    if is_refused:
+        with pytest.raises(UnpublishedDefinitions) as error:
+            discovery.find(API_VERSION, "KymaRun")
+        command = f"kubectl delete crd errands.{GROUP} runs.{GROUP}"
+        assert str(error.value).splitlines()[-1] == command
+        assert "Dump stored jobs" in str(error.value)
+    else:
+        assert discovery.find(API_VERSION, "KymaRun") is None
+    assert sorted(served.requests)[:2] == ["/api", "/apis"]
 
 
 def group(name: str, **versions: Any) -> dict[str, Any]:

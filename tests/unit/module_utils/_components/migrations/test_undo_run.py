@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    API_VERSION,
     GROUP,
     Cluster,
     Event,
@@ -25,14 +26,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal import (
     journal_entry as journal,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records import installation, runs
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records import runs
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import Hold
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold_records import write_hold
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import (
     LONGEST_PLAIN,
     read_journal,
     with_secrets,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import current_user
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import migration as migration_task
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
@@ -430,7 +431,7 @@ def test_the_plan_says_beforehand_what_can_t_be_undone_and_undoing_refuses_it() 
 def test_no_secret_is_readable_anywhere_but_in_secrets_and_it_comes_back() -> None:
     someone = migrated(RotatesSecret, seed=(login(),))
     readable = [obj for obj in everything(memory(someone)) if obj["kind"] != "Secret"]
-    assert any(obj["kind"] == "JournalEntry" for obj in readable)
+    assert any(obj["kind"] == "KymaJournalEntry" for obj in readable)
     results = [undone(someone, check_mode=True, ids=["global/rotates-secret"])]
     results.append(undone(someone, ids=["global/rotates-secret"]))
     assert results[-1]["changed"]
@@ -456,7 +457,7 @@ def test_the_journal_goes_with_the_record_of_its_run_and_with_it_what_a_secret_w
     [whole] = with_secrets(someone.cluster, [entry])
     assert whole.before
     assert whole.before["data"] == {"password": ENCODED}
-    someone.cluster.delete(API_VERSION, "Run", entry.run)
+    someone.cluster.delete(API_VERSION, "KymaRun", entry.run)
     assert read_journal(someone.cluster) == []
     assert someone.cluster.get("v1", "Secret", entry.name, "default") is None
 
@@ -464,7 +465,7 @@ def test_the_journal_goes_with_the_record_of_its_run_and_with_it_what_a_secret_w
 def test_a_large_object_is_kept_compressed() -> None:
     big = seeded("volume", size="10", rest="x" * LONGEST_PLAIN)
     someone = migrated(seed=(big,))
-    [entry] = someone.cluster.list(API_VERSION, "JournalEntry").items
+    [entry] = someone.cluster.list(API_VERSION, "KymaJournalEntry").items
     assert entry["spec"]["encoding"] == "gzip"
     assert len(json.dumps(entry)) < LONGEST_PLAIN / 10
     assert undone(someone)["changed"]
@@ -537,9 +538,10 @@ def test_the_record_of_an_own_undo_by_an_earlier_version_counts() -> None:
 
     someone = migrated()
     undone(someone)
-    recorded = {"logging/grows-volumes": {"ownUndo": "done", "through": None}}
+    recorded = {"logging/grows-volumes": {"ownUndo": "done"}}
     status = {"status": {"undone": recorded}}
-    someone.cluster.patch(API_VERSION, "Run", someone.installation().last_run, None, status)
+    run = (API_VERSION, "KymaRun", someone.installation().last_run, None)
+    someone.cluster.patch(*run, status, subresource="status")
     someone.materials.classes = (WithData,)
     with only_reads(memory(someone)):
         again = undone(someone)
@@ -550,7 +552,7 @@ def test_an_entry_that_the_garbage_collector_takes_meanwhile_does_not_fail_what_
     def collects(cluster: Cluster, event: Event) -> None:
         if event.object["metadata"]["name"] == "volume":
             [entry] = read_journal(cluster)
-            cluster.delete(API_VERSION, "JournalEntry", entry.name)
+            cluster.delete(API_VERSION, "KymaJournalEntry", entry.name)
 
     someone = migrated()
     memory(someone).on_write(collects)
@@ -572,7 +574,7 @@ def test_a_write_that_cannot_be_journaled_is_not_made() -> None:
     assert someone.deploy()["state"] == "succeeded"
     someone.materials.classes = (GrowsVolumes,)
     memory(someone).seed(seeded("volume", size="10"))
-    memory(someone).fail_when(lambda request: request.ref.kind == "JournalEntry", Unreachable("no route"))
+    memory(someone).fail_when(lambda request: request.ref.kind == "KymaJournalEntry", Unreachable("no route"))
     failed = someone.deploy()
     assert failed["failed"]
     assert (
@@ -601,7 +603,8 @@ def test_an_undo_that_is_killed_before_it_is_recorded_is_recorded_by_the_next() 
     someone = migrated()
     cluster = memory(someone)
     cluster.fail_when(
-        lambda request: request.verb == "patch" and request.ref.kind == "JournalEntry", KeyboardInterrupt()
+        lambda request: request.verb == "patch" and request.ref.kind == "KymaJournalEntry",
+        KeyboardInterrupt(),
     )
     with pytest.raises(KeyboardInterrupt):
         undone(someone)
@@ -635,15 +638,15 @@ def test_a_migration_without_any_record_of_a_run_warns_that_it_cannot_be_undone(
 def test_components_are_not_journaled_and_nothing_is_asked_where_nothing_is_to_do() -> None:
     someone = deployer(release("2.9", {"logging": [config_map("settings", v="1")]}))
     assert someone.deploy()["state"] == "succeeded"
-    assert someone.cluster.list(API_VERSION, "JournalEntry").items == []
+    assert someone.cluster.list(API_VERSION, "KymaJournalEntry").items == []
     with only_reads(memory(someone)) as requests:
         someone.deploy()
-    assert not [one for one in requests if one.ref.kind in ("JournalEntry", "Run")]
+    assert not [one for one in requests if one.ref.kind in ("KymaJournalEntry", "KymaRun")]
 
 
 def test_a_held_cluster_is_left_alone() -> None:
     someone = migrated()
-    installation.write_hold(someone.cluster, Hold("alice", "frozen", "2026-01-01T00:00:00Z"))
+    write_hold(someone.cluster, Hold("alice", "frozen", "2026-01-01T00:00:00Z"))
     assert undone(someone)["state"] == "held"
     assert size(someone) == "30"
     assert not undone(someone, check_mode=True).get("failed")
@@ -692,7 +695,7 @@ def test_deleting_says_what_stays_as_migrations_have_left_it_and_can_undo_it_fir
     assert size(someone) == "10"
     assert undone_too["warnings"] == []
     assert undone_too["summary"][1] == "  undo      past migrations  1 object"
-    assert someone.cluster.resource(API_VERSION, "JournalEntry") is None
+    assert someone.cluster.resource(API_VERSION, "KymaJournalEntry") is None
 
 
 def test_deleting_does_not_call_again_what_a_migration_has_undone_by_itself() -> None:
@@ -725,7 +728,7 @@ def test_deleting_by_force_forgets_how_it_was_before() -> None:
     someone = migrated()
     deleted = someone.delete(force=True)
     assert "it stays as the migration" in deleted["warnings"][0]
-    assert someone.cluster.resource(API_VERSION, "JournalEntry") is None
+    assert someone.cluster.resource(API_VERSION, "KymaJournalEntry") is None
     assert size(someone) == "30"
 
 

@@ -10,7 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    API_VERSION,
+    Cluster,
+    Event,
+    Object,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError, Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.removal_gate import (
     PlannedRemovals,
@@ -21,7 +26,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rig
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import LIFECYCLE_NAMESPACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
@@ -40,7 +44,7 @@ from tests.support.driver import (
 from tests.support.operators import operator, operator_role
 from tests.support.served_kinds import silent_api, with_versions
 
-BOOKKEEPING = ("Run", "Inventory", "Installation", "Lease")
+BOOKKEEPING = ("KymaRun", "KymaInventory", "KymaInstallation", "Lease")
 GUARD = "example.com/guard"
 
 
@@ -130,7 +134,7 @@ def test_an_operator_stays_with_all_that_it_needs_while_its_resources_live(check
         assert set(read_inventories(someone.cluster)) == {"foundation", "base", "store", "operator"}
         someone.cluster.delete("example.com/v1", "Thing", "theirs", "default")
         assert not someone.delete().get("failed")
-        assert someone.cluster.resource(API_VERSION, "Inventory") is None
+        assert someone.cluster.resource(API_VERSION, "KymaInventory") is None
 
 
 def test_the_progress_names_blocking_resources_in_one_line() -> None:
@@ -242,7 +246,7 @@ def test_a_resource_of_a_component_blocks_nothing_and_is_deleted_before_its_oper
     let_go(someone, "ours")
     again = someone.delete(force=force)
     assert not again.get("failed"), again["msg"]
-    assert someone.cluster.resource(API_VERSION, "Inventory") is None
+    assert someone.cluster.resource(API_VERSION, "KymaInventory") is None
 
 
 @pytest.mark.parametrize("workers", [1, 4])

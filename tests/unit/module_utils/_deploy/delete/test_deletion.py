@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    API_VERSION,
     Cluster,
     Event,
     Object,
@@ -32,7 +33,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
     read_inventories,
     rewrite_inventory,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import hold, run
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
@@ -62,7 +62,7 @@ from tests.support.driver import (
 )
 from tests.support.extent import sample
 
-BOOKKEEPING = ("Run", "Inventory", "Installation", "Lease")
+BOOKKEEPING = ("KymaRun", "KymaInventory", "KymaInstallation", "Lease")
 
 
 def kyma(version: str = "2.9", **more: Any) -> Release:
@@ -136,12 +136,12 @@ def test_everything_goes_backwards_and_nothing_of_ours_remains() -> None:
     ]
     assert places == sorted(places)
     assert order.index("Gateway kyma-system/kyma") < order.index("ConfigMap kyma-system/routes")
-    assert order[-9:-6] == [
+    assert order[-10:-7] == [
         "CustomResourceDefinition gateways.example.com",
         "Namespace kyma-system",
         "ClusterRole kyma-lifecycle-view",
     ]
-    assert all(one.endswith(".lifecycle.kyma-project.io") for one in order[-6:])
+    assert all(one.endswith(".lifecycle.kyma-project.io") for one in order[-7:])
 
 
 def test_a_cluster_without_our_objects_needs_no_deletion() -> None:
@@ -183,7 +183,7 @@ def test_a_definition_that_others_use_stays_and_its_resources_are_listed() -> No
     assert (again["changed"], reason in again["msg"]) == (False, True)
     someone.cluster.delete("example.com/v1", "Gateway", "theirs", "default")
     assert someone.delete()["changed"]
-    assert someone.cluster.resource(API_VERSION, "Inventory") is None
+    assert someone.cluster.resource(API_VERSION, "KymaInventory") is None
 
 
 def test_a_definition_that_gets_a_resource_meanwhile_stays_and_is_all_that_is_recorded() -> None:
@@ -211,7 +211,7 @@ def test_a_definition_that_gets_a_resource_meanwhile_stays_and_is_all_that_is_re
     assert (read_installation(someone.cluster).version, read_installation(someone.cluster).target) == ("", "")
     someone.cluster.delete("example.com/v1", "Gateway", "theirs", "default")
     assert someone.delete()["changed"]
-    assert someone.cluster.resource(API_VERSION, "Inventory") is None
+    assert someone.cluster.resource(API_VERSION, "KymaInventory") is None
 
 
 def test_with_force_the_resources_of_others_go_first_and_then_their_definition() -> None:
@@ -222,7 +222,7 @@ def test_with_force_the_resources_of_others_go_first_and_then_their_definition()
     result = someone.delete(force=True)
     assert not result.get("failed")
     assert deletions(someone)[0] == "Gateway default/theirs"
-    assert someone.cluster.resource(API_VERSION, "Inventory") is None
+    assert someone.cluster.resource(API_VERSION, "KymaInventory") is None
 
 
 def test_a_namespace_in_which_others_live_stays_unless_forced() -> None:
@@ -310,7 +310,7 @@ def test_a_namespace_that_existed_before_stays_even_by_force(
     result = someone.delete(force=True)
     assert result["warnings"] == ["Namespace kyma-system: kyma.lifecycle did not create it, so it stays"]
     assert cluster.get("v1", "Namespace", "kyma-system")
-    assert cluster.resource(API_VERSION, "Inventory") is None
+    assert cluster.resource(API_VERSION, "KymaInventory") is None
 
 
 def test_an_object_with_a_finalizer_is_reported_and_its_needs_stay() -> None:
@@ -329,7 +329,7 @@ def test_an_object_with_a_finalizer_is_reported_and_its_needs_stay() -> None:
         "example.com/v1", "Gateway", "kyma", "kyma-system", {"metadata": {"finalizers": None}}
     )
     assert not someone.delete().get("failed")
-    assert someone.cluster.resource(API_VERSION, "Inventory") is None
+    assert someone.cluster.resource(API_VERSION, "KymaInventory") is None
 
 
 def test_a_workload_that_waits_for_its_pods_names_them() -> None:
@@ -478,7 +478,7 @@ def test_components_that_stay_as_they_are_go_as_the_newest_run_has_listed_them()
     memory(someone).requests.clear()
     assert someone.deploy()["state"] == "succeeded"
     writes = [one.ref for one in memory(someone).requests if one.writes]
-    assert [one.name for one in writes if one.kind in ("Inventory", "ConfigMap")] == ["b", "a", "c"]
+    assert [one.name for one in writes if one.kind in ("KymaInventory", "ConfigMap")] == ["b", "a", "c"]
     [row] = someone.component_info(names=["a"])["components"]
     assert row["component_version"] == "1.1"
     with only_reads(memory(someone)):
@@ -528,9 +528,10 @@ def test_a_deletion_is_a_run_of_its_own() -> None:
     result = someone.delete()
     record = someone.record()
     assert result["run"] == record["metadata"]["name"] != deployment_run
-    spec, status = record["spec"], record["status"]
-    assert (spec["action"], spec["version"], spec["previous"]) == ("delete", "2.9", "2.9")
-    assert spec["components"][-1] == "foundation"
+    status = record["status"]
+    begin = status["begin"]
+    assert (begin["action"], begin["version"], begin["previous"]) == ("delete", "2.9", "2.9")
+    assert begin["components"][-1] == "foundation"
     assert (status["state"], result["state"]) == ("failed", "failed")
     assert result["msg"].startswith("not everything is deleted; correct what holds it")
     assert "finalizers hold it: example.com/guard" in status["message"]
@@ -566,7 +567,7 @@ def test_the_record_of_a_deletion_has_its_end_before_it_is_deleted_last() -> Non
         obj = event.object
         if event.type == "DELETED" and obj["metadata"]["name"] == "kyma-lifecycle-view":
             seen.append(read_installation(cluster).last_run)
-            seen.append(cluster.get(API_VERSION, "Run", seen[0])["status"]["state"])
+            seen.append(cluster.get(API_VERSION, "KymaRun", seen[0])["status"]["state"])
 
     memory(someone).on_write(look)
     result = someone.delete()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
@@ -22,7 +22,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
     read_inventories,
     write_inventory,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
     Migration,
@@ -217,7 +216,7 @@ def test_a_record_that_must_not_be_there_yet_is_not_taken_over() -> None:
 def test_a_record_that_was_deleted_since_is_not_made_by_what_was_read_of_it() -> None:
     someone = deployer_after(kyma("2.9"))
     seen = read_installation(someone.cluster)
-    someone.cluster.delete(API_VERSION, "Installation", INSTALLATION_NAME)
+    someone.cluster.delete(API_VERSION, "KymaInstallation", INSTALLATION_NAME)
     with pytest.raises(StaleInstallation):
         write_installation(someone.cluster, replace(seen, target="2.10"))
     assert read_installation(someone.cluster) == Installation()

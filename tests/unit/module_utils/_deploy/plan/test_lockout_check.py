@@ -146,7 +146,9 @@ def test_an_existing_webhook_that_answers_is_a_warning() -> None:
     assert webhook_warnings(someone.plan()) == []
 
 
-@pytest.mark.parametrize("kinds", [("Lease",), ("Run",), ("JournalEntry",), ("Installation", "Lease", "Run")])
+@pytest.mark.parametrize(
+    "kinds", [("Lease",), ("KymaRun",), ("KymaJournalEntry",), ("KymaInstallation", "Lease", "KymaRun")]
+)
 def test_a_webhook_that_does_not_answer_blocks_with_the_command_to_run(
     kinds: tuple[str, ...],
 ) -> None:
@@ -164,7 +166,7 @@ def test_a_webhook_that_does_not_answer_blocks_with_the_command_to_run(
 def test_webhooks_are_read_only_if_there_is_something_to_write() -> None:
     someone = deployer_after(kyma("2.9"))
     someone.cluster.with_field_manager("theirs").create(guard(EVERYTHING))
-    silence(someone, "guard.x.io", "Installation", "Lease")
+    silence(someone, "guard.x.io", "KymaInstallation", "Lease")
     memory = someone.cluster
     assert isinstance(memory, MemoryCluster)
     before = len(memory.requests)

@@ -51,7 +51,7 @@ from tests.support.driver import (
     secret,
 )
 
-HANDFUL = 6
+HANDFUL = 7
 """How many requests a plan with nothing to do may make beside one per kind."""
 
 

@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable, api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call, ClusterWrapper
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.open_run import open_run_note
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold_records import read_hold
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import hold, run
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
@@ -102,14 +102,14 @@ def test_an_administrator_takes_one_access_review() -> None:
 
 def test_all_missing_rights_are_in_one_blocker_with_the_roles() -> None:
     someone = deployer(kyma())
-    limited(someone, ("patch", "deployments"), ("create", "gateways"), ("delete", "runs"))
+    limited(someone, ("patch", "deployments"), ("create", "gateways"), ("delete", "kymaruns"))
     refused = someone.plan()
     [blocker] = refused["blockers"]
     assert "the user jane lacks rights" in blocker
     for words in (
         "patch deployments.apps in kyma-system",
         "create gateways.example.com in kyma-system",
-        "delete runs.lifecycle.kyma-project.io in the whole cluster",
+        "delete kymaruns.lifecycle.kyma-project.io in the whole cluster",
     ):
         assert words in blocker
     assert "kind: ClusterRole\n" in refused["grants"]
@@ -128,9 +128,9 @@ def test_other_blockers_are_reported_with_the_rights() -> None:
 def test_a_missing_right_to_read_is_reported_with_all_others() -> None:
     someone = deployer_after(kyma())
     someone.materials.given = kyma("2.10", level="debug")
-    limited(someone, ("list", "inventorys"), ("get", "installations"), ("patch", "configmaps"))
+    limited(someone, ("list", "kymainventorys"), ("get", "kymainstallations"), ("patch", "configmaps"))
     [blocker] = someone.plan()["blockers"]
-    assert "list inventorys" in blocker
+    assert "list kymainventorys" in blocker
     assert "get installations" in blocker
     assert "patch configmaps in kyma-system" in blocker
 
@@ -150,9 +150,9 @@ def test_an_abandonment_without_the_right_to_read_runs_is_blocked() -> None:
     someone.task(run.DEFINITION, state="started", plan=someone.plan()["plan"])
     someone.materials.given = kyma()
     someone.options = {"abandon": True}
-    limited(someone, ("list", "runs"), ("get", "runs"))
+    limited(someone, ("list", "kymaruns"), ("get", "kymaruns"))
     [blocker] = someone.plan()["blockers"]
-    assert "list runs.lifecycle.kyma-project.io in the whole cluster" in blocker
+    assert "list kymaruns.lifecycle.kyma-project.io in the whole cluster" in blocker
 
 
 def test_a_refused_plan_warns_of_all_it_would_warn_of() -> None:
@@ -373,19 +373,25 @@ def test_a_hold_outlives_what_deployments_write() -> None:
     begun = someone.task(run.DEFINITION, state="started", plan=planned["plan"])
     someone.task(hold.DEFINITION, reason="stop after this one")
     someone.task(run.DEFINITION, state="finished", run=begun["run"])
-    left = someone.installation().hold
+    left = read_hold(someone.cluster)
     assert left is not None
     assert left.reason == "stop after this one"
 
 
-def meanwhile(someone: Deployer, act: Callable[[], object], *, write: int = 1) -> None:
-    """Have somebody act right before the record of the installation is written the next, or a later, time."""
+WRITE, LOOK = ("patch", "KymaInstallation"), ("get", "KymaHold")
+"""A write of the record of the installation, and a read of the hold."""
+
+
+def meanwhile(
+    someone: Deployer, act: Callable[[], object], *, on: tuple[str, str] = WRITE, write: int = 1
+) -> None:
+    """Have somebody act right before such a request is sent the next, or a later, time."""
     cluster = someone.cluster
     assert isinstance(cluster, MemoryCluster)
     seen: list[Request] = []
 
     def quicker(request: Request) -> bool:
-        if (request.verb, request.ref.kind) == ("apply", "Installation"):
+        if (request.verb, request.ref.kind) == on:
             seen.append(request)
             if len(seen) == write:
                 act()
@@ -410,13 +416,14 @@ def test_a_hold_that_comes_in_the_moment_in_which_a_run_ends_does_not_fail_it() 
     meanwhile(someone, lambda: someone.task(hold.DEFINITION, reason="wait"), write=2)
     assert someone.deploy()["state"] == "succeeded"
     assert someone.installation().version == "2.10"
-    assert someone.installation().hold is not None
+    assert read_hold(someone.cluster) is not None
 
 
 def test_a_hold_that_comes_in_the_moment_in_which_a_run_begins_refuses_it() -> None:
     someone = upgrading()
     before = someone.installation().last_run
-    meanwhile(someone, lambda: someone.task(hold.DEFINITION, reason="wait"))
+    # The plan reads it, the start of the run, and the run once more before it is recorded.
+    meanwhile(someone, lambda: someone.task(hold.DEFINITION, reason="wait"), on=LOOK, write=3)
     assert "the cluster is held" in someone.deploy()["msg"]
     assert someone.installation().last_run == before
 
@@ -424,13 +431,13 @@ def test_a_hold_that_comes_in_the_moment_in_which_a_run_begins_refuses_it() -> N
 def test_a_write_to_the_metadata_of_the_installation_is_no_other_deployment() -> None:
     someone = upgrading()
     label = {"metadata": {"labels": {"team": "a"}}}
-    meanwhile(someone, lambda: someone.cluster.patch(API_VERSION, "Installation", "kyma", None, label))
+    meanwhile(someone, lambda: someone.cluster.patch(API_VERSION, "KymaInstallation", "kyma", None, label))
     assert someone.deploy()["state"] == "succeeded"
 
 
 def test_a_deletion_begins_with_a_hold_neither() -> None:
     someone = upgrading()
-    meanwhile(someone, lambda: someone.task(hold.DEFINITION, reason="wait"))
+    meanwhile(someone, lambda: someone.task(hold.DEFINITION, reason="wait"), on=LOOK, write=3)
     assert "the cluster is held" in someone.delete()["msg"]
     assert someone.cluster.get("v1", "ConfigMap", "settings", "kyma-system")
 
@@ -446,7 +453,7 @@ def new() -> Deployer:
 
 
 @pytest.mark.parametrize("someone_deploying", [new, upgrading])
-def test_a_hold_is_known_after_one_request_if_the_cluster_has_not_the_wanted_version(
+def test_a_hold_is_known_after_two_requests_if_the_cluster_has_not_the_wanted_version(
     someone_deploying: Callable[[], Deployer],
 ) -> None:
     someone = someone_deploying()
@@ -457,7 +464,7 @@ def test_a_hold_is_known_after_one_request_if_the_cluster_has_not_the_wanted_ver
         refused = someone.plan()
     assert (refused["state"], refused["failed"]) == ("held", True)
     assert (refused["previous"], refused["version"]) == (before, someone.materials.given.version)
-    assert [request.ref.kind for request in requests] == ["Installation"]
+    assert sorted(request.ref.kind for request in requests) == ["KymaHold", "KymaInstallation"]
     assert someone.materials.read == []
 
 
@@ -501,13 +508,15 @@ def test_a_run_without_an_end_is_a_warning() -> None:
     assert someone.installation().last_run in warning
 
 
+BEGIN = {"version": "2.9", "startedAt": "2026-11-21T12:00:00Z", "startedBy": "jane"}
+
+
 def test_a_run_without_its_lease_says_since_when() -> None:
     record: Object = {
         "apiVersion": API_VERSION,
-        "kind": "Run",
+        "kind": "KymaRun",
         "metadata": {"name": "r"},
-        "spec": {"version": "2.9", "startedAt": "2026-11-21T12:00:00Z", "startedBy": "jane"},
-        "status": {"state": "running"},
+        "status": {"state": "running", "begin": BEGIN},
     }
     lost = open_run_note(record, is_lost=True)
     assert "the run r of Kyma 2.9, begun by jane" in lost

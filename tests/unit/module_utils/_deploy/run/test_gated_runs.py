@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import plan, run
 
@@ -42,11 +42,14 @@ def repair(someone: Deployer) -> None:
 def test_the_record_of_a_run_names_its_ring_and_that_of_one_by_hand_names_none() -> None:
     someone = deployer(NINE)
     assert someone.deploy()["state"] == "succeeded"
-    assert "rollout" not in someone.record()["spec"]
+    assert "rollout" not in someone.record()["status"]["begin"]
     assert begun(someone) == NONE
     someone.materials.given = TEN
     assert by_gate(someone) == "succeeded"
-    assert someone.record()["spec"]["rollout"] == {"ring": "rest", "releaseDigest": TEN.release_digest}
+    assert someone.record()["status"]["begin"]["rollout"] == {
+        "ring": "rest",
+        "releaseDigest": TEN.release_digest,
+    }
     assert begun(someone) == GATE
 
 
@@ -58,9 +61,9 @@ def test_runs_by_hand_and_a_pruned_history_do_not_hide_it() -> None:
         repair(someone)
     assert begun(someone) == GATE
     # As the history does with all but the newest runs.
-    someone.cluster.delete(API_VERSION, "Run", let_in)
+    someone.cluster.delete(API_VERSION, "KymaRun", let_in)
     repair(someone)
-    assert not [one for one in read_runs(someone.cluster) if "rollout" in one["spec"]]
+    assert not [one for one in read_runs(someone.cluster) if "rollout" in one["status"]["begin"]]
     assert begun(someone) == GATE
 
 
@@ -70,7 +73,7 @@ def test_a_run_that_fails_or_is_killed_has_begun() -> None:
     assert begun(someone) == GATE
     killed = deployer(TEN)
     killed.task(run.DEFINITION, state="started", plan=killed.plan()["plan"], rollout=GATE)
-    killed.cluster.delete(API_VERSION, "Run", killed.installation().last_run)
+    killed.cluster.delete(API_VERSION, "KymaRun", killed.installation().last_run)
     assert begun(killed) == GATE
 
 

@@ -110,7 +110,9 @@ def deletions(someone: Deployer, start: int = 0) -> list[str]:
     return [
         request.ref.name
         for request in memory(someone).requests[start:]
-        if request.verb == "delete" and request.writes and request.ref.kind not in ("Run", "Inventory")
+        if request.verb == "delete"
+        and request.writes
+        and request.ref.kind not in ("KymaRun", "KymaInventory")
     ]
 
 
@@ -288,7 +290,7 @@ def test_a_failed_run_without_a_recreated_object_writes_its_inventory_once() -> 
     inventories = [
         one
         for one in memory(someone).requests[start:]
-        if one.writes and one.ref and (one.ref.kind, one.ref.name) == ("Inventory", "a")
+        if one.writes and one.ref and (one.ref.kind, one.ref.name) == ("KymaInventory", "a")
     ]
     assert len(inventories) == 1
 

@@ -9,13 +9,12 @@ from collections.abc import Collection
 from types import ModuleType
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run import run_end as finished
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.run import run_start as started
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import FOUNDATION, Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import run
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
@@ -71,7 +70,7 @@ def upgrading() -> Deployer:
 def touch(someone: Deployer, component: str, **spec: str) -> None:
     """Write an inventory."""
     content = {"metadata": {"annotations": {"example.com/seen": "yes"}}, "spec": spec}
-    someone.cluster.patch(API_VERSION, "Inventory", component, None, content)
+    someone.cluster.patch(API_VERSION, "KymaInventory", component, None, content)
 
 
 def test_a_run_begins_without_reading_the_inventories_that_its_plan_has_read(
@@ -170,5 +169,5 @@ def test_observations_of_a_wait_are_recorded_with_the_component_and_not_again_at
     assert isinstance(cluster, MemoryCluster)
     cluster.requests.clear()
     assert someone.deploy()["state"] == "succeeded"
-    writes = [one for one in cluster.requests if one.writes and one.ref.kind == "Inventory"]
+    writes = [one for one in cluster.requests if one.writes and one.ref.kind == "KymaInventory"]
     assert [one.ref.name for one in writes] == ["logging"] * 2

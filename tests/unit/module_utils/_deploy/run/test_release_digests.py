@@ -11,6 +11,7 @@ from itertools import count
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster import cluster as cluster_module
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import read_lease
@@ -19,14 +20,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease i
     LIFECYCLE_NAMESPACE,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import Hold
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold_records import (
+    read_hold,
+    write_hold,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
     basis_in,
     read_installation,
-    write_hold,
     write_installation,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import approval, component, plan, run
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
@@ -65,7 +68,7 @@ def test_a_run_that_succeeds_records_the_release_and_when_by_the_clock_of_the_cl
     someone = deployer(NINE)
     someone.deploy()
     assert seen(someone) == (NINE.release_digest, "2001-01-01T01:00:00Z")
-    assert someone.record()["spec"]["releaseDigest"] == NINE.release_digest
+    assert someone.record()["status"]["begin"]["releaseDigest"] == NINE.release_digest
     info = someone.run_info()
     assert info["runs"][0]["release_digest"] == NINE.release_digest
     assert info["installation"]["release_digest"] == NINE.release_digest
@@ -220,7 +223,7 @@ def test_a_rollout_knows_the_approvals_of_a_cluster() -> None:
     assert (facts["approvals"], facts["approvals_problem"]) == ([approved], "")
     refusal = Forbidden("list Approval", status=403, api_message="approvals is forbidden")
     assert isinstance(someone.cluster, MemoryCluster)
-    someone.cluster.fail_when(lambda request: request.ref.kind == "Approval", refusal)
+    someone.cluster.fail_when(lambda request: request.ref.kind == "KymaApproval", refusal)
     planned = rollout(someone)
     assert not planned.get("failed")
     assert planned["rollout"]["approvals"] == []
@@ -235,7 +238,7 @@ def test_a_plan_without_rings_reads_no_approvals() -> None:
     someone.plan()
     kinds = {request.ref.kind for request in someone.cluster.requests}
     assert kinds
-    assert "Approval" not in kinds
+    assert "KymaApproval" not in kinds
 
 
 def test_a_rollout_knows_of_runs_that_are_at_work_or_lost() -> None:
@@ -289,8 +292,8 @@ def test_a_cluster_that_has_the_release_already_is_adopted_under_the_lease() -> 
     lease = read_lease(someone.cluster)
     assert (lease.holder, lease.epoch) == ("", epoch + 1)
     writes = [one.ref.kind for one in someone.cluster.requests[start:] if one.writes]
-    assert set(writes) == {"Installation", "Lease"}
-    assert writes.count("Installation") == 1
+    assert set(writes) == {"KymaInstallation", "Lease"}
+    assert writes.count("KymaInstallation") == 1
     assert not rollout(someone)["plan"]["needed"]
     assert len(someone.run_info()["runs"]) == 1
 
@@ -341,7 +344,7 @@ def test_a_held_cluster_that_has_the_release_is_adopted_as_nothing_is_deployed()
     answer = someone.task(run.DEFINITION, state="noted", plan=planned["plan"], adopt=True)
     assert not answer.get("failed"), answer
     assert seen(someone)[0] == NINE.release_digest
-    assert someone.installation().hold is not None
+    assert read_hold(someone.cluster) is not None
 
 
 def test_an_adoption_is_no_deployment_for_plans_from_before_it() -> None:
@@ -358,12 +361,15 @@ def test_an_adoption_is_no_deployment_for_plans_from_before_it() -> None:
     assert basis() == before
 
 
-def test_a_record_without_a_digest_is_of_an_older_run() -> None:
+WITHOUT_DIGEST = {"status": {"begin": {"releaseDigest": None}}}
+
+
+def test_a_record_without_a_digest_is_of_a_run_without_a_release() -> None:
     someone = deployer(NINE)
     someone.deploy()
     name = someone.installation().last_run
-    someone.cluster.patch(API_VERSION, "Run", name, None, {"spec": {"releaseDigest": None}})
+    someone.cluster.patch(API_VERSION, "KymaRun", name, None, WITHOUT_DIGEST, subresource="status")
     assert rollout(someone)["rollout"]["run"] == {"name": name, "state": "succeeded", "release_digest": ""}
     assert someone.run_info()["runs"][0]["release_digest"] == ""
-    someone.cluster.delete(API_VERSION, "Run", name)
+    someone.cluster.delete(API_VERSION, "KymaRun", name)
     assert rollout(someone)["rollout"]["run"] == {}

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import TaskDefinition
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    API_VERSION,
     GROUP,
     Cluster,
     Event,
@@ -34,7 +35,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import release_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.recorder import end_cancelled_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
     MAX_RUNS,
     create_run,
@@ -172,9 +172,15 @@ def test_a_migration_is_recorded_as_running_before_its_first_write() -> None:
 def test_a_migration_whose_beginning_can_not_be_recorded_writes_nothing() -> None:
     ledger = Ledger()
     someone = deployer(kyma(), ledger.migration(GLOBAL, Phase.PRE))
-    memory(someone).fail_when(
-        lambda one: (one.verb, one.ref.kind) == ("patch", "Run"), Unreachable("no answer"), times=1
-    )
+    patches: list[Request] = []
+
+    def is_second(one: Request) -> bool:
+        """Whether it records the migration; the first patch completes the record of the run."""
+        if (one.verb, one.ref.kind) == ("patch", "KymaRun"):
+            patches.append(one)
+        return len(patches) == 2 and one is patches[-1]
+
+    memory(someone).fail_when(is_second, Unreachable("no answer"))
     ended = someone.deploy()
     assert (ledger.ran, ended["state"]) == ([], "failed")
     assert "migration global/pre-step: no answer" in ended["failures"]
@@ -271,7 +277,7 @@ def test_an_upgrade_counts_what_it_did() -> None:
         "dashboards": (0, 1, 0, 1),
         "gateway": (0, 1, 0, 1),
     }
-    assert someone.record()["spec"]["previous"] == "2.9"
+    assert someone.record()["status"]["begin"]["previous"] == "2.9"
 
 
 def test_the_wait_for_definitions_is_reported_between_the_counts_of_applied_objects() -> None:
@@ -581,7 +587,7 @@ def test_a_run_whose_definitions_retain_older_versions_is_no_success() -> None:
     assert someone.installation().version == ""
 
 
-@pytest.mark.parametrize("kind", ["Run", "Installation"])
+@pytest.mark.parametrize("kind", ["KymaRun", "KymaInstallation"])
 def test_a_run_that_is_killed_while_it_ends_is_ended_by_the_next(kind: str) -> None:
     someone = deployer(kyma())
     name = worked_on(someone)
@@ -603,7 +609,7 @@ def test_an_interrupted_run_is_ended_also_after_the_next_was_interrupted_at_its_
     writes = []
 
     def killed(one: Request) -> bool:
-        if one.writes and one.ref.kind == "Run":
+        if one.writes and one.ref.kind == "KymaRun":
             writes.append(one)
         return len(writes) > written
 
@@ -621,11 +627,36 @@ def test_an_interrupted_run_is_ended_also_after_the_next_was_interrupted_at_its_
     assert "running" not in states.values()
 
 
+def test_a_run_that_was_killed_before_its_record_had_a_status_is_ended_by_the_next() -> None:
+    someone = deployer(kyma())
+    planned = someone.plan()["plan"]
+    memory(someone).fail_when(
+        lambda one: (one.verb, one.ref.kind) == ("patch", "KymaRun"), KeyboardInterrupt(), times=1
+    )
+    with pytest.raises(KeyboardInterrupt):
+        someone.task(run.DEFINITION, state="started", plan=planned)
+    killed = someone.record()
+    assert not killed.get("status")
+    [shown] = someone.run_info()["runs"]
+    assert shown["state"] in ("running", "lost")
+    release_lease_by_force(someone)
+    assert someone.deploy()["state"] == "succeeded"
+    states = {one["name"]: one["state"] for one in someone.run_info()["runs"]}
+    assert states[killed["metadata"]["name"]] == "cancelled"
+
+
+def release_lease_by_force(someone: Deployer) -> None:
+    """Delete the lease, as if it had expired."""
+    someone.cluster.delete(
+        lease.LEASE_API_VERSION, lease.LEASE_OBJECT_KIND, lease.LEASE_NAME, lease.LIFECYCLE_NAMESPACE
+    )
+
+
 def test_an_interrupted_run_is_ended_also_without_the_record_of_the_installation() -> None:
     someone = deployer(kyma())
     first = worked_on(someone, 1)
     release_lease(someone.cluster, someone.record())
-    someone.cluster.delete(API_VERSION, "Installation", "kyma")
+    someone.cluster.delete(API_VERSION, "KymaInstallation", "kyma")
     ended = someone.deploy()
     states = {one["name"]: one["state"] for one in someone.run_info()["runs"]}
     assert states == {first: "cancelled", ended["run"]: "succeeded"}
@@ -1031,8 +1062,9 @@ def test_a_run_does_not_begin_with_a_plan_that_has_blockers() -> None:
 
 
 def forget_definitions(someone: Deployer) -> None:
-    """Have the record of an older version, which did not say which definitions it had brought."""
-    someone.cluster.patch(API_VERSION, "Installation", "kyma", None, {"status": {"definitions": None}})
+    """Have a record that does not say which definitions were installed."""
+    unset = {"status": {"definitions": None}}
+    someone.cluster.patch(API_VERSION, "KymaInstallation", "kyma", None, unset, subresource="status")
 
 
 def definitions_brought(someone: Deployer) -> list[str]:
@@ -1046,14 +1078,15 @@ def definitions_brought(someone: Deployer) -> list[str]:
 
 
 def test_definitions_are_brought_where_they_are_others_or_missing() -> None:
-    records = ["approvals", "installations", "inventories", "journalentries", "modules", "runs"]
+    records = [f"kyma{one}" for one in ("approvals", "installations", "inventories", "journalentries")]
+    records += ["kymaholds", "kymamodules", "kymaruns"]
     everything = sorted([*records, "kyma-lifecycle-view"])
     someone = deployer_after(kyma())
     someone.materials.given = kyma("2.10")
     assert definitions_brought(someone) == []
     forget_definitions(someone)
     assert definitions_brought(someone) == everything
-    crd = f"journalentries.{GROUP}"
+    crd = f"kymajournalentries.{GROUP}"
     someone.cluster.delete("apiextensions.k8s.io/v1", "CustomResourceDefinition", crd)
     assert definitions_brought(someone) == everything
 
@@ -1067,9 +1100,9 @@ def test_a_deployment_that_loses_a_race_leaves_no_record() -> None:
     def quicker(_cluster: Cluster, event: Any) -> None:
         if event.object["kind"] == "ClusterRole" and not raced:
             raced.append(True)
-            meta = {"name": "kyma"}
-            installation = {"apiVersion": API_VERSION, "kind": "Installation", "metadata": meta}
-            _cluster.apply({**installation, "status": {"target": "2.11"}}, force=True)
+            meta = {"labels": {}}
+            other = {"metadata": meta, "status": {"target": "2.11"}}
+            _cluster.patch(API_VERSION, "KymaInstallation", "kyma", None, other, subresource="status")
 
     raced: list[bool] = []
     someone.cluster.delete("rbac.authorization.k8s.io/v1", "ClusterRole", "kyma-lifecycle-view")
@@ -1188,9 +1221,9 @@ def _deploy_and_look(someone: Deployer) -> None:
     someone.component_info()
     someone.run_info()
     records = [
-        *someone.cluster.list(API_VERSION, "Run").items,
-        *someone.cluster.list(API_VERSION, "Inventory").items,
-        *someone.cluster.list(API_VERSION, "Installation").items,
+        *someone.cluster.list(API_VERSION, "KymaRun").items,
+        *someone.cluster.list(API_VERSION, "KymaInventory").items,
+        *someone.cluster.list(API_VERSION, "KymaInstallation").items,
     ]
     seen = json.dumps([someone.results, someone.reports, records])
     assert CANARY not in seen

@@ -8,15 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.authoring.errand_object import (
     ErrandRequest,
     desired_errand,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
-    API_VERSION,
-    ErrandKey,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import ErrandKey
 
 TEMPLATE: Object = {"spec": {"template": {"spec": {"containers": [{"name": "main", "image": "busybox"}]}}}}
 OUTPUT: Object = {"outputMap": {"main": {"output.json": {"name": "out"}}}}
@@ -64,13 +61,6 @@ def test_the_trigger_wins_over_the_definition(written: str, trigger: str, strate
     desired = desired_errand(ErrandRequest(namespace="ns", definition=errand(written), trigger=trigger))
     assert desired.problems == ()
     assert desired.obj["spec"]["trigger"] == {"strategy": strategy}
-
-
-def test_an_errand_of_v1beta1_is_the_same_as_one_of_v1alpha1() -> None:
-    older = errand(name="a", namespace="ns")
-    newer = {**older, "apiVersion": API_VERSION.replace("v1alpha1", "v1beta1")}
-    assert newer["apiVersion"] != older["apiVersion"]
-    assert desired_errand(ErrandRequest(definition=newer)) == desired_errand(ErrandRequest(definition=older))
 
 
 def test_an_exported_errand_is_taken_as_its_author_wrote_it() -> None:

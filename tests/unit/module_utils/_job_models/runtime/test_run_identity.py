@@ -32,9 +32,9 @@ def identity(job_type: JobType = JobType.ONE_OFF, release: int = 1, **fields: An
         {"timeout": 0},
         {"logs": {}},
         {"emails": "all", "retry": 3, "suspend": True},
-        {"extra": {}},
-        {"extra": {"Job": {"spec": {"template": {"spec": {"dnsPolicy": "ClusterFirst"}}}}}},
-        {"extra": {"Job": {"metadata": {"labels": {"team": "web"}}, "spec": {"backoffLimit": 2}}}},
+        {"pod": {}},
+        {"pod": {"spec": {"dnsPolicy": "ClusterFirst"}}},
+        {"job": {"metadata": {"labels": {"team": "web"}}, "spec": {"ttlSecondsAfterFinished": 2}}},
     ],
 )
 def test_another_way_to_say_the_same_changes_nothing(fields: dict[str, Any]) -> None:
@@ -52,8 +52,7 @@ def test_another_way_to_say_the_same_changes_nothing(fields: dict[str, Any]) -> 
         {"env": {"A": "1"}},
         {"mount": {"claim": "data"}},
         {"timeout": 60},
-        {"extra": {"Job": {"spec": {"activeDeadlineSeconds": 60}}}},
-        {"extra": {"Job": {"spec": {"template": {"spec": {"dnsPolicy": "Default"}}}}}},
+        {"pod": {"spec": {"dnsPolicy": "Default"}}},
     ],
 )
 def test_a_field_that_changes_the_run_changes_the_identity(fields: dict[str, Any]) -> None:

@@ -15,12 +15,12 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime
     JOB_LABEL,
     KINDS_OF,
     hidden_fields,
-    objects_of_fields,
     runtime_objects,
 )
 
 KEY = JobKey("shop", "report")
 LABELS = {JOB_LABEL: "report"}
+FULL_PROBE = {"periodSeconds": 1, "timeoutSeconds": 1, "failureThreshold": 1}
 
 
 def objects(job_type: JobType, **fields: Any) -> list[Object]:
@@ -147,41 +147,70 @@ def test_a_health_check_is_used_while_it_starts_and_while_it_runs(check: Any, ac
     assert "readinessProbe" not in made
 
 
-def test_extra_is_applied_last_to_the_object_of_its_kind() -> None:
-    service_patch = {"spec": {"type": "NodePort", "selector": None}}
-    extra = {"Deployment": {"spec": {"replicas": None, "paused": True}}, "Service": service_patch}
-    deployment, service = objects(JobType.CONTINUOUS, port=80, extra=extra)
-    assert "replicas" not in deployment["spec"]
-    assert deployment["spec"]["paused"] is True
-    assert deployment["spec"]["strategy"] == {"type": "RollingUpdate"}
-    assert service["spec"].keys() == {"type", "ports"}
-    job = core_job(KEY, JobType.CONTINUOUS, {"image": "busybox", "port": 80, "extra": extra})
-    assert objects_of_fields(job) == objects(JobType.CONTINUOUS, port=80)
+def test_mappings_are_merged_into_the_objects_of_the_fields() -> None:
+    deployment, service = objects(
+        JobType.CONTINUOUS,
+        port=80,
+        workload={"metadata": {"annotations": {"a": "b"}}, "spec": {"paused": True, "strategy": None}},
+        pod={"metadata": {"labels": {"team": "a"}}, "spec": {"tolerations": [{"operator": "Exists"}]}},
+        container={"tty": True, "ports": None},
+        service={"spec": {"type": "NodePort", "selector": {JOB_LABEL: None, "team": "a"}}},
+    )
+    assert deployment["metadata"]["annotations"] == {"a": "b"}
+    assert deployment["spec"].keys() == {"replicas", "selector", "template", "paused"}
+    assert deployment["spec"]["template"]["metadata"]["labels"] == {**LABELS, "team": "a"}
+    assert pod(deployment)["tolerations"] == [{"operator": "Exists"}]
+    [only] = pod(deployment)["containers"]
+    assert (only["tty"], "ports" in only) == (True, False)
+    assert service["spec"]["selector"] == {"team": "a"}
+    assert service["spec"]["ports"] == [{"port": 80, "targetPort": 80, "protocol": "TCP"}]
 
 
-def test_extra_alone_can_describe_a_service() -> None:
-    _deployment, service = objects(JobType.CONTINUOUS, extra={"Service": {"spec": {"clusterIP": "None"}}})
+def test_mappings_of_a_scheduled_job_and_of_a_one_off_job() -> None:
+    labels = {"metadata": {"labels": {"part": "job"}}, "spec": {"ttlSecondsAfterFinished": 5}}
+    cron_job = main(
+        JobType.SCHEDULED, schedule="@daily", workload={"spec": {"concurrencyPolicy": None}}, job=labels
+    )
+    assert "concurrencyPolicy" not in cron_job["spec"]
+    template = cron_job["spec"]["jobTemplate"]
+    assert (template["metadata"]["labels"], template["spec"]["ttlSecondsAfterFinished"]) == (
+        {**LABELS, "part": "job"},
+        5,
+    )
+    one_off = main(JobType.ONE_OFF, job=labels)
+    assert (one_off["metadata"]["labels"]["part"], one_off["spec"]["ttlSecondsAfterFinished"]) == ("job", 5)
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [{"name": "proxy", "image": "proxy:1"}],
+        {"proxy": {"image": "proxy:1"}},
+    ],
+)
+def test_other_containers_merge_by_name_as_a_list_or_as_a_mapping(others: Any) -> None:
+    own, proxy = pod(main(JobType.ONE_OFF, pod={"spec": {"containers": others}}))["containers"]
+    assert (own["name"], own["image"], proxy) == ("job", "busybox", {"name": "proxy", "image": "proxy:1"})
+
+
+def test_a_mapping_alone_can_describe_a_service() -> None:
+    deployment, service = objects(JobType.CONTINUOUS, service={"spec": {"clusterIP": "None"}})
     assert service == {
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": {"name": "report", "namespace": "shop"},
-        "spec": {"clusterIP": "None"},
+        "metadata": deployment["metadata"],
+        "spec": {"clusterIP": "None", "selector": LABELS, "ports": []},
     }
 
 
-@pytest.mark.parametrize("extra", [{"Deployment": {"a": 1}}, {"Job": None}, {"Job": {}}, {"Job": "x"}])
-def test_extra_for_other_kinds_or_of_another_shape_changes_nothing(extra: Any) -> None:
-    assert objects(JobType.ONE_OFF, extra=extra) == objects(JobType.ONE_OFF)
-
-
-def test_an_empty_extra_makes_no_service() -> None:
-    assert len(objects(JobType.CONTINUOUS, extra={"Service": {}})) == 1
+def test_mappings_for_other_types_change_nothing() -> None:
+    others = {"workload": {"spec": {"a": 1}}, "service": {"spec": {"a": 1}}}
+    assert objects(JobType.ONE_OFF, **others) == objects(JobType.ONE_OFF)
+    assert len(objects(JobType.CONTINUOUS, service={})) == 1
 
 
 def test_objects_share_nothing_with_each_other_and_with_the_job() -> None:
-    job = core_job(
-        KEY, JobType.CONTINUOUS, {"image": "x", "port": 80, "extra": {"Service": {"a": {"b": [1]}}}}
-    )
+    job = core_job(KEY, JobType.CONTINUOUS, {"image": "x", "port": 80, "service": {"a": {"b": [1]}}})
     deployment, service = runtime_objects(job)
     deployment["metadata"]["labels"]["x"] = service["a"]["b"][0] = "changed"
     deployment["spec"]["selector"]["matchLabels"].clear()
@@ -189,21 +218,18 @@ def test_objects_share_nothing_with_each_other_and_with_the_job() -> None:
     limits.clear()
     assert deployment["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]
     assert deployment["spec"]["template"]["metadata"]["labels"] == LABELS
+    assert service["spec"]["selector"] == LABELS
     assert runtime_objects(job)[1]["a"] == {"b": [1]}
 
 
-def test_a_field_is_hidden_if_extra_sets_the_same() -> None:
-    def hidden(extra: Object, **fields: Any) -> list[str]:
-        return hidden_fields(core_job(KEY, JobType.ONE_OFF, {"image": "busybox", **fields, "extra": extra}))
+def test_a_field_is_hidden_if_a_mapping_sets_the_same() -> None:
+    def hidden(**fields: Any) -> list[str]:
+        return hidden_fields(core_job(KEY, JobType.CONTINUOUS, {"image": "busybox", **fields}))
 
-    def of_container(**fields: Any) -> Object:
-        return {"Job": {"spec": {"template": {"spec": {"containers": {"job": fields}}}}}}
-
-    command = of_container(command=["/bin/sh", "-c", "true"])
-    assert hidden(command, command="false", retry=2) == ["command"]
-    assert hidden(command, retry=2) == []
-    assert hidden(of_container(tty=True), command="false") == []
-    assert hidden(of_container(image="nginx")) == ["image"]
+    probes = {name: {"exec": {"command": ["a"]}, **FULL_PROBE} for name in ("startupProbe", "livenessProbe")}
+    check = {"command": ["b"]}
+    assert hidden(health_check=check, container=probes) == ["health_check"]
+    assert hidden(health_check=check, container={"livenessProbe": probes["livenessProbe"]}) == []
+    assert hidden(health_check=check) == []
     # These say the same as the defaults, or nothing about the objects.
-    assert hidden(command, retry=0, emails="all") == []
-    assert hidden({}, command="false") == []
+    assert hidden(replicas=1, emails="all", container=probes) == []

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
     apply_merge_patch,
 )
@@ -28,15 +28,20 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_jo
     JobType,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.defaults import DEFAULTS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import (
-    FIELD_NAMES,
-    core_job,
-    fields_of,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.field_table import FIELDS
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import core_job, fields_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_validation import job_problems
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.normal_form import (
+    normal_form,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.patches import merge_patch
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.runtime_objects import (
+    runtime_objects,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
-    API_VERSION,
+    CURRENT_VERSION,
     DEFINITION_KINDS,
+    FIELDS_OF_VERSIONS,
     UnreadableDefinition,
     definition_object,
     read_definition,
@@ -47,11 +52,9 @@ from hypothesis import strategies as st
 from tests.support.extent import examples
 
 KEY = JobKey("shop", "report")
-SPEC_V1 = {
-    "cmd": "./report --all 1>>/data/out 2>>'/data/the errors'",
+COMMON = {
+    "command": "./report --all",
     "image": "busybox",
-    "memory": "1Gi",
-    "cpu": "1",
     "env": {"A": "b"},
     "mount": {"claim": "files", "path": "/data"},
     "retry": 2,
@@ -61,47 +64,36 @@ SPEC_V1 = {
     "timeout": 60,
     "replicas": 2,
     "port": 80,
-    "healthScript": "true",
+    "healthCheck": {"script": "true"},
+    "logs": {"stdout": "/data/out", "stderr": "/data/the errors"},
     "emails": "all",
-    "extra": {"CronJob": {"metadata": {"labels": {"a": "b"}}}},
-    "extraNulls": ["/CronJob/spec"],
     "replaces": "one-off",
 }
-SPEC_V2 = {
-    **{name: value for name, value in SPEC_V1.items() if name != "cmd"},
-    "command": "./report --all",
-    "logs": {"stdout": "/data/out", "stderr": "/data/the errors"},
-}
-SPEC_V3 = {
-    **{name: value for name, value in SPEC_V2.items() if name not in ("memory", "cpu", "healthScript")},
+SPEC_V1 = {
+    **COMMON,
     "resources": {"memory": "1Gi", "cpu": "1"},
-    "healthCheck": {"script": "true"},
-}
-
-SPEC_V4 = SPEC_V3
-"""A ``spec`` of version 3 is one of version 4, which has more fields."""
-MORE_OF_V4 = {
-    "command": ["./report", "--all"],
-    "env": {"A": "b", "PASSWORD": {"secretKeyRef": {"name": "login", "key": "password"}}},
-    "requests": {"memory": "512Mi"},
-    "limits": {"memory": "1Gi", "example.com/gpu": "1"},
-    "volumes": [
-        {"path": "/data", "claim": "files"},
-        {"path": "/etc/report", "read_only": True, "config_map": {"name": "report", "optional": True}},
-    ],
-    "imagePullSecrets": ["registry"],
     "sidecars": [{"name": "proxy", "image": "proxy:1"}],
-    "healthCheck": {"command": ["check"]},
-    "storeLabels": False,
-    "concurrencyPolicy": "Replace",
     "ttl": 60,
-    "tolerations": [{"operator": "Exists"}],
-    "automountServiceAccountToken": False,
+    "startingDeadline": 0,
     "podLabels": {"team": "a"},
+    "extra": {"CronJob": {"metadata": {"labels": {"a": "b"}}, "spec": {}}},
+    "extraNulls": ["/CronJob/spec/failedJobsHistoryLimit"],
+}
+SPEC_V2 = {
+    **COMMON,
+    "memory": "1Gi",
+    "cpu": "1",
+    "workload": {"metadata": {"labels": {"a": "b"}}, "spec": {}},
+    "job": {"spec": {"ttlSecondsAfterFinished": 60}},
+    "pod": {
+        "metadata": {"labels": {"team": "a"}},
+        "spec": {"containers": [{"name": "proxy", "image": "proxy:1"}]},
+    },
+    "nulls": ["/workload/spec/failedJobsHistoryLimit", "/workload/spec/startingDeadlineSeconds"],
 }
 
 
-def stored(spec: Any, version: Any = "4", type_: JobType = JobType.SCHEDULED) -> dict[str, Any]:
+def stored(spec: Any, version: Any = "2", type_: JobType = JobType.SCHEDULED) -> dict[str, Any]:
     labels = {"team": "a"} | ({} if version is None else {STORAGE_VERSION_LABEL: version})
     return {
         "apiVersion": API_VERSION,
@@ -124,82 +116,117 @@ def job(type_: JobType = JobType.SCHEDULED, **fields: Any) -> CoreJob:
 
 
 def test_the_versions_are_read_alike() -> None:
-    one, two, three, four = (
-        read_definition(stored(spec, str(version)))
-        for version, spec in enumerate((SPEC_V1, SPEC_V2, SPEC_V3, SPEC_V4), start=1)
-    )
-    assert one.job == two.job == three.job == four.job
-    assert fields_of(three.job) == {
-        "command": "./report --all",
-        "image": "busybox",
-        "memory": "1Gi",
-        "cpu": "1",
-        "env": {"A": "b"},
-        "mount": {"claim": "files", "path": "/data"},
-        "retry": 2,
-        "schedule": "@daily",
-        "timezone": "Europe/Berlin",
-        "suspend": True,
-        "timeout": 60,
-        "replicas": 2,
-        "port": 80,
-        "health_check": {"script": "true"},
-        "logs": {"stdout": "/data/out", "stderr": "/data/the errors"},
-        "emails": "all",
-        "extra": {"CronJob": {"metadata": {"labels": {"a": "b"}}, "spec": None}},
+    one, two = (read_definition(stored(spec, str(number))) for number, spec in ((1, SPEC_V1), (2, SPEC_V2)))
+    assert one.job == two.job
+    assert fields_of(two.job)["workload"] == {
+        "metadata": {"labels": {"a": "b"}},
+        "spec": {"failedJobsHistoryLimit": None, "startingDeadlineSeconds": None},
     }
-    assert {each.replaces for each in (one, two, three, four)} == {JobType.ONE_OFF}
-    assert [each.storage_version for each in (one, two, three, four)] == [1, 2, 3, 4]
+    assert (one.replaces, two.replaces) == (JobType.ONE_OFF, JobType.ONE_OFF)
+    assert [each.storage_version for each in (one, two)] == [1, 2]
     assert one.is_writable
     assert (one.key, one.type, one.status.run) == (KEY, JobType.SCHEDULED, 4)
 
 
-@pytest.mark.parametrize(("spec", "version"), [(SPEC_V1, "1"), (SPEC_V2, "2"), (SPEC_V3, "3")])
-def test_an_old_version_is_written_as_the_current_one(spec: dict[str, Any], version: str) -> None:
-    existing = stored(spec, version)
+def test_an_old_version_is_written_as_the_current_one() -> None:
+    existing = stored(SPEC_V1, "1")
     before = deep_copy(existing)
     made = definition_object(read_definition(existing).job, existing, JobType.ONE_OFF)
-    assert made == stored(SPEC_V4)
+    assert made == stored(SPEC_V2)
     assert existing == before
 
 
-def test_all_stored_names_of_version_4_keep_their_meaning() -> None:
-    spec = yaml.safe_load((Path(__file__).parent / "version_4.yaml").read_text())
-    definition = read_definition(stored(spec))
-    assert definition_object(definition.job, replaces=definition.replaces)["spec"] == spec
-    fields = fields_of(definition.job)
-    assert {*fields} == {*FIELD_NAMES}
-    assert fields["extra"]["CronJob"].pop("spec", "") is None
-    resources = {name: fields.pop(name) for name in ("memory", "cpu")}
-    names = {re.sub("[A-Z]", lambda one: f"_{one[0].lower()}", name): name for name in spec}
-    del names["extra_nulls"], names["replaces"]
-    assert {**fields, "resources": resources} == {ours: spec[name] for ours, name in names.items()}
+def test_the_current_version_is_rolled_back_to_the_old_one() -> None:
+    existing = stored({**SPEC_V2, "colour": "red", "logs": {"stdout": "/x", "level": 1}})
+    job_of_two = read_definition(existing).job
+    back = definition_object(job_of_two, existing, JobType.ONE_OFF, 1)
+    assert back["metadata"]["labels"][STORAGE_VERSION_LABEL] == "1"
+    spec = back["spec"]
+    assert spec.keys().isdisjoint(("memory", "workload", "job", "pod", "nulls"))
+    assert (spec["resources"], spec["colour"], spec["logs"]["level"]) == (SPEC_V1["resources"], "red", 1)
+    again = read_definition(back)
+    assert (again.storage_version, again.replaces) == (1, JobType.ONE_OFF)
+    assert runtime_objects(again.job) == runtime_objects(job_of_two)
 
 
-def test_the_fields_of_version_4_are_read_and_written() -> None:
-    definition = read_definition(stored(MORE_OF_V4))
-    assert definition_object(definition.job)["spec"] == MORE_OF_V4
-    fields = fields_of(definition.job)
-    assert (fields["command"], fields["ttl"], fields["store_labels"]) == (["./report", "--all"], 60, False)
-    assert fields["pod_labels"] == {"team": "a"}
-    # As options have them.
-    assert core_job(KEY, JobType.SCHEDULED, fields) == definition.job
+ROLLED_BACK: dict[str, dict[str, Any]] = {
+    "variables in an order": {"env": [{"name": "B", "value": "$(A)"}, {"name": "A", "value": "1"}]},
+    "the end of a line": {"command": "a", "logs": {"stdout": "/x", "suffix": ">"}},
+    "parts of a mount": {
+        "volumes": [
+            {"path": "/x", "claim": "a", "mount": {"mountPropagation": "HostToContainer"}},
+            {"name": "volume-1", "mount": {"mountPath": "C:"}},
+        ]
+    },
+    "another name": {"container": {"name": "main", "tty": True}},
+    "a Service": {"service": {"spec": {"clusterIP": "None"}}},
+    "a selector": {
+        "port": 80,
+        "workload": {"spec": {"selector": {"matchLabels": {"a": "b"}}}},
+        "pod": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "d"}]}},
+    },
+}
 
 
-def test_equal_patches_are_stored_alike() -> None:
+@pytest.mark.parametrize("given_fields", ROLLED_BACK.values(), ids=ROLLED_BACK)
+def test_what_the_old_version_has_no_field_for_is_in_its_extra(given_fields: dict[str, Any]) -> None:
+    new = job(JobType.CONTINUOUS, image="a:1", **given_fields)
+    back = definition_object(new, storage_version=1)
+    assert {*back["spec"]} <= {name for name, _shape in FIELDS_OF_VERSIONS[1].values()}
+    forms = [[normal_form(obj) for obj in runtime_objects(one)] for one in (read_definition(back).job, new)]
+    assert forms[0] == forms[1]
+
+
+EXTRAS: dict[str, dict[str, Any]] = {
+    "what has a field": {"template": {"spec": {"containers": {"job": {"image": "b:1"}}}}, "replicas": 3},
+    "all containers": {"template": {"spec": {"containers": [{"name": "own", "image": "c:1"}]}}},
+    "another container": {"template": {"spec": {"containers": {"c": {"name": "c", "image": "d"}}}}},
+    "a scheduler": {"template": {"spec": {"schedulerName": "batch"}}},
+}
+
+
+@pytest.mark.parametrize("extra", EXTRAS.values(), ids=EXTRAS)
+def test_extra_of_the_old_version_is_in_fields_that_a_user_may_set(extra: dict[str, Any]) -> None:
+    spec = {"image": "a:1", "emails": "all", "extra": {"Deployment": {"spec": extra}}}
+    read_job = read_definition(stored(spec, "1", JobType.CONTINUOUS)).job
+    fields = fields_of(read_job)
+    assert job_problems("report", JobType.CONTINUOUS, fields) == []
+    assert fields["emails"] == "all"
+    assert "extra" not in fields
+    main = runtime_objects(read_job)[0]["spec"]
+    assert main["replicas"] == extra.get("replicas", 1)
+    containers = extra["template"]["spec"].get("containers", {})
+    images = [one["image"] for one in main["template"]["spec"]["containers"]]
+    if isinstance(containers, list):
+        assert images == ["c:1"]
+    elif "job" in containers:
+        assert images == ["b:1"]
+    else:
+        assert images == ["a:1", *(one["image"] for one in containers.values())]
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_all_stored_names_keep_their_meaning(version: int) -> None:
+    spec = yaml.safe_load((Path(__file__).parent / f"version_{version}.yaml").read_text())
+    assert {*spec} == {name for name, _shape in FIELDS_OF_VERSIONS[version].values()}
+    definition = read_definition(stored(spec, str(version)))
+    if version == CURRENT_VERSION:
+        assert definition_object(definition.job, replaces=definition.replaces)["spec"] == spec
+        assert {*fields_of(definition.job)} == {*FIELDS}
+
+
+def test_equal_mappings_are_stored_alike() -> None:
     many = [None] * 12
     spec = {"b": {"two": None, "one": None}, "a": many}
     turned = {"a": many, "b": {"one": None, "two": None}}
-    one, other = (
-        definition_object(job(image="a", extra={"CronJob": {"spec": patch}})) for patch in (spec, turned)
-    )
+    one, other = (definition_object(job(image="a", pod={"spec": patch})) for patch in (spec, turned))
     assert one == other
-    assert one["spec"]["extraNulls"][-2:] == ["/CronJob/spec/b/one", "/CronJob/spec/b/two"]
-    assert read_definition(one).job.extra == {"CronJob": {"spec": spec}}
+    assert one["spec"]["nulls"][-2:] == ["/pod/spec/b/one", "/pod/spec/b/two"]
+    assert read_definition(one).job.pod == {"spec": spec}
 
 
-def test_a_name_that_only_version_4_knows_has_no_meaning_in_an_older_one() -> None:
-    existing = stored({"image": "a", "ttl": "soon"}, "3")
+def test_a_name_that_only_the_current_version_knows_has_no_meaning_in_an_older_one() -> None:
+    existing = stored({"image": "a", "pod": "soon"}, "1")
     definition = read_definition(existing)
     assert fields_of(definition.job) == {"image": "a"}
     assert definition_object(definition.job, existing)["spec"] == {"image": "a"}
@@ -213,7 +240,7 @@ def test_a_name_that_only_version_4_knows_has_no_meaning_in_an_older_one() -> No
         ("volumes", ["data"], "is a list, not a list of mappings"),
         ("volumes", [{"secret": "a", "claim": "b"}], "has 2 sources in its entry 1, not one"),
         ("healthCheck", {"tcp": 1}, "has tcp, which is 1, not true or false"),
-        ("affinity", ["a"], "is not a mapping"),
+        ("pod", ["a"], "is not a mapping"),
     ],
 )
 def test_a_value_of_another_shape_is_named(field: str, value: Any, problem: str) -> None:
@@ -221,21 +248,15 @@ def test_a_value_of_another_shape_is_named(field: str, value: Any, problem: str)
         read_definition(stored({field: value}))
 
 
-def test_a_line_that_empties_its_log_files_first_stays_whole() -> None:
-    for line in ("./report 1>/data/out 2>/data/err", "./report 1>>/data/out 2>/data/err"):
-        fields = fields_of(read_definition(stored({"cmd": line}, "1")).job)
-        assert fields == {"command": line}
-
-
 def test_only_fields_that_were_set_are_stored() -> None:
     made = definition_object(job(JobType.ONE_OFF, image="a", memory="", logs={}, retry=0, env={}))
     assert made == {
         "apiVersion": API_VERSION,
         "kind": "OneOffJob",
-        "metadata": {"name": "report", "namespace": "shop", "labels": {STORAGE_VERSION_LABEL: "4"}},
+        "metadata": {"name": "report", "namespace": "shop", "labels": {STORAGE_VERSION_LABEL: "2"}},
         "spec": {
             "image": "a",
-            "resources": {"memory": ""},
+            "memory": "",
             "env": {},
             "retry": 0,
             "logs": {"stdout": ""},
@@ -246,48 +267,25 @@ def test_only_fields_that_were_set_are_stored() -> None:
 
 def test_unknown_fields_survive_a_write() -> None:
     spec = {
-        **SPEC_V3,
+        **SPEC_V2,
         "mount": {"claim": "files", "path": "/data", "readOnly": True},
-        "resources": {"memory": "1Gi", "gpu": {"count": 1}},
         "logs": {"rotate": [1]},
         "healthCheck": {"script": "true", "seconds": 5},
-        "extra": {"CronJob": {"spec": {"suspend": True}}, "Note": {"by": ["hand"]}},
         "colour": {"of": "sky"},
-        "cmd": "not ours in version 4",
+        "resources": "not ours in version 2",
     }
     made = definition_object(job(image="b", cpu="2", mount={"claim": "other"}), stored(spec))
     assert made["spec"] == {
         "image": "b",
+        "cpu": "2",
         "mount": {"claim": "other", "readOnly": True},
-        "resources": {"cpu": "2", "gpu": {"count": 1}},
         "logs": {"rotate": [1]},
         "healthCheck": {"seconds": 5},
-        "extra": {"Note": {"by": ["hand"]}},
         "colour": {"of": "sky"},
-        "cmd": "not ours in version 4",
+        "resources": "not ours in version 2",
     }
     assert made["metadata"] == stored({})["metadata"]
-    assert fields_of(read_definition(made).job) == {
-        "image": "b",
-        "cpu": "2",
-        "mount": {"claim": "other"},
-    }
-
-
-@pytest.mark.parametrize(("spec", "version"), [(SPEC_V1, "1"), (SPEC_V2, "2"), (SPEC_V3, "3")])
-def test_an_unknown_name_in_extra_is_no_field_and_stays(spec: dict[str, Any], version: str) -> None:
-    existing = stored({**spec, "extra": {"Note": 1}, "extraNulls": None}, version)
-    read_job = read_definition(existing).job
-    assert "extra" not in read_job.given
-    made = definition_object(read_job, existing)
-    assert made["spec"]["extra"] == {"Note": 1}
-    patched = core_job(
-        KEY, read_job.type, {**fields_of(read_job), "extra": {"CronJob": {"spec": {"a": None}}}}
-    )
-    both = definition_object(patched, made)
-    assert both["spec"]["extra"] == {"Note": 1, "CronJob": {"spec": {}}}
-    assert read_definition(both).job == patched
-    assert definition_object(read_job, both) == made
+    assert fields_of(read_definition(made).job) == {"image": "b", "cpu": "2", "mount": {"claim": "other"}}
 
 
 def test_unknown_fields_survive_a_migration_unless_their_name_has_a_meaning_now() -> None:
@@ -295,17 +293,16 @@ def test_unknown_fields_survive_a_migration_unless_their_name_has_a_meaning_now(
         **SPEC_V1,
         "mount": {"claim": "files", "path": "/data", "readOnly": True},
         "colour": "red",
-        "resources": {"gpu": 1, "memory": "unknown to version 1"},
-        "healthCheck": "unknown to version 1",
-        "portProtocol": "unknown to version 1",
+        "resources": {"gpu": 1, "memory": "1Gi", "cpu": "1"},
+        "pod": "unknown to version 1",
     }
     existing = stored(spec, "1")
     made = definition_object(read_definition(existing).job, existing, JobType.ONE_OFF)
     assert made["spec"] == {
-        **SPEC_V3,
+        **SPEC_V2,
         "mount": {"claim": "files", "path": "/data", "readOnly": True},
         "colour": "red",
-        "resources": {"gpu": 1, "memory": "1Gi", "cpu": "1"},
+        "resources": {"gpu": 1},
     }
     assert read_definition(made).job == read_definition(existing).job
 
@@ -320,7 +317,7 @@ def test_a_definition_of_another_type_gives_what_its_user_added_to_the_new_one()
         "metadata": {
             "name": "report",
             "namespace": "shop",
-            "labels": {"team": "a", STORAGE_VERSION_LABEL: "4"},
+            "labels": {"team": "a", STORAGE_VERSION_LABEL: "2"},
             "annotations": {"note": "x"},
         },
         "spec": {"image": "b", "colour": 1, "replaces": "scheduled"},
@@ -333,7 +330,7 @@ def test_a_newer_version_is_read_as_far_as_it_is_known_and_not_written() -> None
     assert (definition.storage_version, definition.is_writable, definition.replaces) == (99, False, None)
     assert fields_of(definition.job) == {"image": "a"}
     with pytest.raises(
-        UnreadableDefinition, match=r"storage version is 99, and this release writes at most 4"
+        UnreadableDefinition, match=r"storage version is 99, and this release writes at most 2"
     ):
         definition_object(job(), existing)
 
@@ -353,22 +350,22 @@ BROKEN: Mapping[str, tuple[Any, str]] = {
     "a fraction": (stored({"port": 1.5}), "spec.port is 1.5, not a whole number"),
     "no switch": (stored({"suspend": "no"}), "spec.suspend is 'no', not true or false"),
     "env": (stored({"env": {"A": ["secret"]}}), "spec.env has 'A', which is not a text"),
-    "env list": (stored({"env": [{"name": "A"}]}), "spec.env is not a mapping"),
-    "group": (stored({"resources": {"cpu": []}}), "spec.resources has cpu, which is a list, not a text"),
-    "extra": (stored({"extra": "x"}), "spec.extra is not a mapping"),
-    "nulls": (stored({"extraNulls": "/a"}), "spec.extraNulls is '/a', not a list of texts"),
-    "pointer": (stored({"extra": {}, "extraNulls": ["/a/b"]}), "'/a/b', which leads nowhere in extra"),
-    "negative place": (
-        stored({"extra": {"Job": {"a": [1]}}, "extraNulls": ["/Job/a/-1"]}),
-        "'/Job/a/-1', which leads nowhere in extra",
-    ),
-    "negative step": (
-        stored({"extra": {"Job": {"a": [{}]}}, "extraNulls": ["/Job/a/-1/b"]}),
-        "'/Job/a/-1/b', which leads nowhere in extra",
+    "env list": (stored({"env": ["A"]}), "spec.env is a list, not a list of mappings"),
+    "group": (stored({"logs": {"stdout": []}}), "spec.logs has stdout, which is a list, not a text"),
+    "mapping": (stored({"pod": "x"}), "spec.pod is not a mapping"),
+    "nulls": (stored({"nulls": "/a"}), "spec.nulls is '/a', not a list of texts"),
+    "pointer": (stored({"pod": {}, "nulls": ["/a/b"]}), "'/a/b', which leads nowhere"),
+    "no mapping": (stored({"image": "a", "nulls": ["/image"]}), "spec.nulls has /image, which leads nowhere"),
+    "negative place": (stored({"pod": {"a": [1]}, "nulls": ["/pod/a/-1"]}), "/-1', which leads nowhere"),
+    "negative step": (stored({"pod": {"a": [{}]}, "nulls": ["/pod/a/-1/b"]}), "/-1/b', which leads nowhere"),
+    "old pointer": (stored({"extraNulls": ["/a/b"]}, "1"), "spec.extraNulls has '/a/b', which leads nowhere"),
+    "old patch": (
+        stored({"image": "a", "extra": {"CronJob": {"spec": {"jobTemplate": 1}}}}, "1"),
+        "spec.extra describes no objects of a job",
     ),
     "type": (stored({"replaces": "daily"}), "spec.replaces is 'daily', not one of one-off, sched"),
     "two": (stored({"retry": "a", "image": []}), "spec.image is a list, not a text; spec.retry"),
-    "old": (stored({"cmd": 1, "healthScript": {}}, "1"), "spec.healthScript is a mapping, not a text"),
+    "old": (stored({"ttl": "soon"}, "1"), "spec.ttl is 'soon', not a whole number"),
     "terminal": (stored({"retry": "\x1b[31m\u202e"}), "spec.retry is"),
 }
 
@@ -386,17 +383,17 @@ def test_a_definition_that_is_nested_too_deeply_is_unreadable() -> None:
     for _depth in range(100_000):
         deep = {"a": deep}
     with pytest.raises(UnreadableDefinition, match="nested too deeply"):
-        read_definition(stored({"extra": {"CronJob": deep}}))
+        read_definition(stored({"pod": deep}))
 
 
 def test_a_broken_definition_is_mended_by_a_write() -> None:
-    made = definition_object(job(image="b"), stored({"image": [], "env": 3, "resources": "x", "a": 1}, None))
+    made = definition_object(job(image="b"), stored({"image": [], "env": 3, "pod": "x", "a": 1}, None))
     assert made["spec"] == {"image": "b", "a": 1}
     assert fields_of(read_definition(made).job) == {"image": "b"}
 
 
 def test_numbers_that_yaml_reads_where_a_text_is_needed() -> None:
-    definition = read_definition(stored({"resources": {"cpu": 1, "memory": 0.5}, "env": {"A": 2}}))
+    definition = read_definition(stored({"cpu": 1, "memory": 0.5, "env": {"A": 2}}))
     assert (definition.job.cpu, definition.job.memory, definition.job.env) == ("1", "0.5", {"A": "2"})
 
 
@@ -441,13 +438,14 @@ fields = st.fixed_dictionaries(
         "health_check": st.fixed_dictionaries(
             {}, optional={"script": st.text(), "path": st.text(max_size=3)}
         ),
-        "extra": st.dictionaries(st.sampled_from(["Job", "CronJob"]), json_values),
+        "pod": st.dictionaries(st.sampled_from(["metadata", "spec"]), json_values),
+        "service": st.dictionaries(st.text(max_size=3), json_values),
     },
 )
 jobs = st.builds(core_job, st.just(KEY), st.sampled_from(JobType), fields)
 replacements = st.none() | st.sampled_from(JobType)
 unknown = st.dictionaries(st.sampled_from(["x", "y"]), json_values, max_size=2)
-GROUPS = ("resources", "mount", "healthCheck", "logs", "extra")
+GROUPS = ("mount", "healthCheck", "logs")
 
 
 def has_null(value: Any) -> bool:
@@ -487,50 +485,8 @@ def test_a_job_is_the_same_after_it_was_stored_over_another_one(
         assert apply_merge_patch(existing, merge_patch(existing, made)) == made
 
 
-v1_specs = st.fixed_dictionaries(
-    {},
-    optional={
-        "cmd": st.text(max_size=20) | st.sampled_from([SPEC_V1["cmd"], "a 1>x", "a 1>>x 2>y", "exec 1>>a;b"]),
-        "memory": texts["memory"],
-        "cpu": texts["cpu"],
-        "healthScript": st.text(),
-        **{name: numbers[name] for name in ("retry", "port")},
-        "env": st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=3),
-        "extra": st.dictionaries(st.sampled_from(["Job", "CronJob"]), json_values),
-        "x": json_values,
-        "replaces": st.sampled_from([str(one) for one in JobType]),
-        "mount": st.fixed_dictionaries({"claim": st.text(), "x": json_values}, optional={"path": st.text()}),
-    },
-)
-
-
-@settings(max_examples=examples(100, 200), deadline=None)
-@given(v1_specs)
-def test_nothing_is_lost_from_version_1_to_4(spec: dict[str, Any]) -> None:
-    existing = stored(spec, "1")
-    definition = read_definition(existing)
-    made = definition_object(definition.job, existing, definition.replaces)
-    again = read_definition(made)
-    assert (again.job, again.replaces, again.storage_version) == (definition.job, definition.replaces, 4)
-    left = dict(made["spec"])
-    resources = left.pop("resources", {})
-    assert {name: spec[name] for name in ("memory", "cpu") if name in spec} == resources
-    assert left.pop("healthCheck", {}).get("script") == spec.get("healthScript")
-    command, logs = left.pop("command", None), left.pop("logs", {})
-    assert (command is None) == ("cmd" not in spec)
-    assert all(file in spec["cmd"] for file in [command, *logs.values()] if file)
-    for name in ("retry", "port", "env", "x", "replaces"):
-        assert left.get(name) == spec.get(name)
-    if "mount" in spec:
-        # The default path is not stored.
-        mount = {name: value for name, value in spec["mount"].items() if (name, value) != ("path", "")}
-        assert left["mount"] == mount
-    if "extra" in spec:
-        assert definition.job.extra == spec["extra"]
-
-
 WORDS = [
-    *({*SPEC_V1, *SPEC_V2, *SPEC_V3}),
+    *({*SPEC_V1, *SPEC_V2}),
     *("kind", "metadata", "labels", "spec", "status", "objects", "conditions", "history"),
     *("name", "namespace", "stdout", "claim", "script", "defaults", STORAGE_VERSION_LABEL),
 ]
@@ -541,18 +497,18 @@ leaves = (
     | st.integers()
     | st.floats()
     | st.text(max_size=5)
-    | st.sampled_from(["ScheduledJob", "1", "2", "3", "4", "/a", "\ud800"])
+    | st.sampled_from(["ScheduledJob", "CronJob", "1", "2", "/a", "\ud800"])
 )
 anything = st.recursive(
     leaves,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=4),
     max_leaves=15,
 )
-any_spec = anything | st.fixed_dictionaries({}, optional=dict.fromkeys(WORDS[:20], anything))
+any_spec = anything | st.fixed_dictionaries({}, optional=dict.fromkeys(WORDS[:26], anything))
 
 
 @settings(max_examples=examples(100, 500), deadline=None)
-@given(any_spec, st.sampled_from(["1", "2", "3", "4"]) | anything, anything, st.sampled_from(JobType))
+@given(any_spec, st.sampled_from(["1", "2"]) | anything, anything, st.sampled_from(JobType))
 def test_nothing_but_the_one_error_is_raised_for_a_spec_and_a_status(
     spec: Any, version: Any, status: Any, type_: JobType
 ) -> None:

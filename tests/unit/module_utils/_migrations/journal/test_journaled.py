@@ -115,7 +115,7 @@ def test_an_undo_that_fails_or_hangs_is_reported() -> None:
     failed, hung = run_own_undo(
         [migration("hangs", undo=hangs, timeout=0.2), migration("fails", undo=fails)], setting()
     )
-    assert (failed.state, failed.is_fatal) == ("failed", True)
+    assert (failed.state, failed.fatal) == ("failed", True)
     assert "no way back" in failed.error
     assert (hung.state, hung.id) == ("timeout", "logging/hangs")
     assert "its undo took longer than its timeout of 0.2 s" in hung.error

@@ -39,6 +39,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.undo_report import (
     UndoneObject,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._result_codec import to_result
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Request,
@@ -774,7 +775,7 @@ def test_no_value_of_a_secret_is_reported() -> None:
     scene.live.fail_when(lambda request: request.verb == "create", refusal)
     one = scene.undo_one()
     assert one.state == "failed"
-    printed = json.dumps(one.as_result()) + str(one)
+    printed = json.dumps(to_result(one)) + str(one)
     assert SECRET not in printed
     assert secret["data"]["password"] not in printed
 

@@ -300,7 +300,7 @@ FAULTS: list[tuple[Object, str, str]] = [
     ({**template(), "spec": []}, "", "its spec is no mapping"),
     ({**template(), "metadata": None, "spec": None}, "", "so it is of no module"),
     (
-        {**template(), "apiVersion": f"{GROUP}/v1beta1"},
+        {**template(), "apiVersion": f"{GROUP}/v1alpha1"},
         "keda",
         "and only operator.kyma-project.io/v1beta2 is read",
     ),

@@ -74,7 +74,7 @@ def test_real_manifests(path: str, count: int) -> None:
 
 def test_objects_that_belong_to_the_collection_are_refused() -> None:
     lease = "apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: deployment}\n"
-    run = "apiVersion: lifecycle.kyma-project.io/v1alpha1\nkind: Run\nmetadata: {name: r}\n"
+    run = "apiVersion: lifecycle.kyma-project.io/v1\nkind: KymaRun\nmetadata: {name: r}\n"
     with pytest.raises(manifest_objects.ManifestError) as caught:
         manifest_objects.read_manifest(f"{lease}---\n{run}", "https://x/y.yaml", "kyma-lifecycle")
     refused = [str(problem) for problem in caught.value.problems]

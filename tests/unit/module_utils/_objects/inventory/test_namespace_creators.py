@@ -9,7 +9,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    API_VERSION,
+    Cluster,
+    Event,
+    Object,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Invalid, Unreachable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run import simulated_server
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
@@ -25,7 +30,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
     inventory_objects,
     read_inventories,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._timestamp import timestamp
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
@@ -170,7 +174,7 @@ def test_a_namespace_stays_also_after_a_run_that_failed(clock: Clock, again: boo
 
 
 @pytest.mark.parametrize("before", [True, False])
-@pytest.mark.parametrize("kind", ["Inventory", "Namespace", "ConfigMap"])
+@pytest.mark.parametrize("kind", ["KymaInventory", "Namespace", "ConfigMap"])
 @pytest.mark.parametrize("labels", [{"kyma": "true"}, {}])
 def test_after_an_interruption_each_namespace_has_still_the_same_maker(
     clock: Clock, kind: str, before: bool, labels: dict[str, str]
@@ -268,9 +272,7 @@ def test_a_namespace_keeps_its_maker_when_it_moves_into_a_component(clock: Clock
 
 
 @pytest.mark.parametrize("theirs", [True, False])
-def test_managed_fields_show_the_creator_that_an_older_version_did_not_record(
-    clock: Clock, theirs: bool
-) -> None:
+def test_managed_fields_show_the_creator_that_was_not_recorded(clock: Clock, theirs: bool) -> None:
     someone = new_deployer()
     someone.materials.given = kyma(kyma="true")
     if theirs:
@@ -281,7 +283,7 @@ def test_managed_fields_show_the_creator_that_an_older_version_did_not_record(
     for entry in record["spec"]["objects"]:
         entry.pop("madeBy", None)
     spec = {"spec": {"objects": record["spec"]["objects"]}}
-    someone.cluster.patch(API_VERSION, "Inventory", FOUNDATION, None, spec)
+    someone.cluster.patch(API_VERSION, "KymaInventory", FOUNDATION, None, spec)
     clock.goes_on()
     upgrade(someone, kyma="changed")
     assert recorded_creators(someone)["shop"] == ""

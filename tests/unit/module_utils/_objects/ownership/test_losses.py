@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import FIELD_MANAGER, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import (
     to_fields_v1,
     values_of,
@@ -71,7 +71,7 @@ def test_a_removed_value_of_a_configmap_is_a_loss() -> None:
     before = made_by("kubectl-create", obj_of("ConfigMap", data={"a": "1", "b": "2"}))
     after = obj_of("ConfigMap", data={"a": "1"})
     [loss] = lost_values(before, after, intent=after)
-    assert loss == (("", "ConfigMap", "n", "a"), "data.b", "kubectl-create", '"2"')
+    assert loss == LostValue(Ref("", "ConfigMap", "n", "a"), "data.b", "kubectl-create", '"2"')
     assert str(loss) == 'ConfigMap n/a: data.b = "2", written by kubectl-create'
 
 

@@ -199,7 +199,7 @@ def test_an_owner_manages_what_it_defines_and_what_its_roles_operate() -> None:
 
 
 def test_no_owner_manages_kinds_of_kubernetes_or_of_this_collection() -> None:
-    named = managing_objects([], [], [], [("", "Secret"), ("apps", "Deployment"), (GROUP, "Run"), THING])
+    named = managing_objects([], [], [], [("", "Secret"), ("apps", "Deployment"), (GROUP, "KymaRun"), THING])
     assert named.associated == {THING}
     assert named.may_manage
     assert not managing_objects([], [], [], [("", "Secret")]).may_manage

@@ -37,10 +37,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.clust
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.definitions import (
     install_definitions,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    Installation,
-    write_hold,
-)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold_records import write_hold
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import Installation
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, hold, migration
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads

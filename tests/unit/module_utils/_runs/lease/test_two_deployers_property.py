@@ -119,7 +119,7 @@ def began(actor: Actor) -> list[str]:
 def has_lost(actor: Actor) -> bool:
     """Whether somebody else has got the lease since an actor's run has begun."""
     cluster, run = actor.deployer.cluster, began(actor)
-    return bool(run) and read_run(cluster, run[-1])["spec"]["lease"]["epoch"] != read_lease(cluster).epoch
+    return bool(run) and read_run(cluster, run[-1])["status"]["lease"]["epoch"] != read_lease(cluster).epoch
 
 
 @given(

@@ -10,22 +10,18 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-import yaml
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.approvals import (
-    APPROVAL_DEFINITION,
+    APPROVAL,
     Approval,
-    approval_from,
     find_approvals,
     new_approval,
     record_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
-
-from tests.cluster.paths import ROOT
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 DIGEST = "ab" * 32
@@ -49,8 +45,8 @@ def test_a_new_approval_equals_what_is_read_back() -> None:
     assert approval.clusters == ("a", "b")
     record = record_of(approval)
     meta = {**record["metadata"], "creationTimestamp": approval.at}
-    assert approval_from({**record, "metadata": meta}) == approval
-    assert record_of(approval_from({**record, "metadata": meta})) == record
+    assert APPROVAL.read({**record, "metadata": meta}) == approval
+    assert record_of(APPROVAL.read({**record, "metadata": meta})) == record
 
 
 def test_an_approval_ends_at_its_time_and_one_without_a_readable_end_does_not_count() -> None:
@@ -89,9 +85,9 @@ def test_a_sentence_names_the_account_and_the_stated_person() -> None:
 
 def test_a_record_that_a_person_wrote_is_read_on_one_line_without_commands_for_a_terminal() -> None:
     spec = {"ring": "rest", "reason": "a\nb\x1b[31m", "releaseDigest": DIGEST, "clusters": ["a\nb"]}
-    approval = approval_from({"metadata": {"name": "x"}, "spec": spec})
+    approval = APPROVAL.read({"metadata": {"name": "x"}, "spec": spec})
     assert all(part.isprintable() for part in (approval.reason, *approval.clusters))
-    assert approval_from({"metadata": {"name": "x"}}) == Approval("", "")
+    assert APPROVAL.read({"metadata": {"name": "x"}}) == Approval("", "", "")
 
 
 @pytest.mark.parametrize("ring", ["rest", "Rest_of_EU", "ü", "x" * 300])
@@ -111,14 +107,9 @@ def test_approvals_of_equal_words_and_changed_approvals_have_names_of_their_own(
 def test_a_cluster_without_the_definition_has_no_approvals_and_says_so() -> None:
     cluster = MemoryCluster()
     assert find_approvals(cluster) == ([], "the cluster has no definition of approvals")
-    cluster.apply(APPROVAL_DEFINITION)
+    cluster.apply(APPROVAL.definition)
     assert find_approvals(cluster) == ([], "")
     cluster.create(record_of(new()))
     [approved], problem = find_approvals(cluster)
     assert (replace(approved, at=""), problem) == (replace(new(), at=""), "")
-    assert cluster.get(API_VERSION, "Approval", approved.name)
-
-
-def test_the_shipped_definition_is_the_one_that_deployments_install() -> None:
-    path = ROOT / "roles" / "kyma" / "files" / "definitions" / "approvals.yaml"
-    assert yaml.safe_load(path.read_text()) == APPROVAL_DEFINITION
+    assert cluster.get(API_VERSION, "KymaApproval", approved.name)

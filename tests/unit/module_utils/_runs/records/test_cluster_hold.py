@@ -11,10 +11,10 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import (
     Hold,
-    hold_from,
     hold_problem,
     new_hold,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold_records import hold_from
 from ansible_collections.kyma.lifecycle.plugins.module_utils._timestamp import parse_time
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -28,8 +28,9 @@ def test_a_hold_ends_at_its_time() -> None:
 
 
 def test_a_hold_that_a_person_wrote_with_kubectl_is_read() -> None:
-    assert hold_from({"spec": {"hold": {"reason": "x", "other": 1}}}) == Hold(reason="x")
-    assert hold_from({"spec": {"hold": None}}) is None
+    record = {"metadata": {"name": "kyma"}}
+    assert hold_from({**record, "spec": {"reason": "x", "other": 1}}) == Hold(reason="x")
+    assert hold_from({**record, "spec": {}}) == Hold()
     assert hold_from(None) is None
 
 

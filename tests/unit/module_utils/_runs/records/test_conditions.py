@@ -8,16 +8,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records import installation as records
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
-    INSTALLATION_DEFINITION,
+    INSTALLATION,
     INSTALLATION_NAME,
     Installation,
     read_installation,
     write_installation,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
@@ -30,7 +30,7 @@ def conditions_of(record: Any) -> dict[str, tuple[str, str]]:
 
 
 def installed(cluster: Any) -> dict[str, Any]:
-    return dict(cluster.get(API_VERSION, "Installation", INSTALLATION_NAME))
+    return dict(cluster.get(API_VERSION, "KymaInstallation", INSTALLATION_NAME))
 
 
 def test_a_run_that_succeeds_and_what_it_leaves() -> None:
@@ -85,14 +85,14 @@ def test_a_run_whose_end_is_not_in_the_installation_has_not_succeeded() -> None:
     someone.before = tasks.append
     assert isinstance(someone.cluster, MemoryCluster)
     someone.cluster.fail_when(
-        lambda call: (call.verb, call.ref.kind) == ("apply", "Installation") and tasks.count("run") == 2,
-        Forbidden("apply Installation kyma", status=403, api_message="no right"),
+        lambda call: (call.verb, call.ref.kind) == ("patch", "KymaInstallation") and tasks.count("run") == 2,
+        Forbidden("patch KymaInstallation kyma", status=403, api_message="no right"),
     )
     assert someone.deploy()["failed"] is True
     record = someone.record()
     assert conditions_of(record) == {"Finished": ("True", "Failed"), "Succeeded": ("False", "Failed")}
     assert (
-        "could not be recorded in the installation: apply Installation kyma: no right"
+        "could not be recorded in the installation: patch KymaInstallation kyma: no right"
         in record["status"]["message"]
     )
     assert conditions_of(installed(someone.cluster)) == {"Deployed": ("False", "Incomplete")}
@@ -100,7 +100,7 @@ def test_a_run_whose_end_is_not_in_the_installation_has_not_succeeded() -> None:
 
 def test_the_installation_says_since_when_that_is_so(monkeypatch: pytest.MonkeyPatch) -> None:
     cluster = MemoryCluster()
-    cluster.create(INSTALLATION_DEFINITION)
+    cluster.create(INSTALLATION.definition)
     conditions = []
     for hour, version, target in (
         (1, "", "2.9"),

@@ -8,11 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources import installed_kinds
-from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.crd_builder import (
-    STRING,
-    object_schema,
-    resource_definition,
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import (
+    ERRAND_RESOURCE,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import LifecycleError
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import Right
@@ -25,19 +24,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.recor
     records_deletion_rights,
     records_rights,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
 
 GROUP = API_VERSION.partition("/")[0]
-ERRAND = resource_definition("Errand", "errands", "kyer", {"spec": object_schema(on=STRING)}, [])
 
 
 def with_errands() -> RecordKinds:
-    kinds = RECORD_KINDS
-    return replace(kinds, viewable=(*kinds.viewable, ERRAND))
+    return replace(RECORD_KINDS, viewable=(*RECORD_KINDS.viewable, ERRAND_RESOURCE))
 
 
 def test_a_kind_that_comes_later_is_installed_where_the_others_are() -> None:
@@ -52,7 +48,15 @@ def test_a_kind_that_comes_later_is_installed_where_the_others_are() -> None:
     assert cluster.resource(API_VERSION, "Errand") is not None
     role = cluster.get("rbac.authorization.k8s.io/v1", "ClusterRole", "kyma-lifecycle-view")
     assert role
-    resources = ["installations", "inventories", "modules", "runs", "errands", "approvals"]
+    resources = [
+        "kymainstallations",
+        "kymainventories",
+        "kymamodules",
+        "kymaruns",
+        "errands",
+        "kymaapprovals",
+        "kymaholds",
+    ]
     assert role["rules"][0]["resources"] == resources
 
 
@@ -60,7 +64,7 @@ def test_a_server_that_does_not_serve_the_records_in_time(monkeypatch: pytest.Mo
     monkeypatch.setattr(installed_kinds, "SECONDS_TO_SERVE", 0.0)
     cluster = MemoryCluster()
     monkeypatch.setattr(cluster, "resource", lambda *_: None)
-    message = r"does not serve Installation, .* after 0 s.*\nkubectl describe crd installations\."
+    message = r"does not serve KymaInstallation, .* after 0 s.*\nkubectl describe crd kymainstallations\."
     with pytest.raises(LifecycleError, match=message):
         install_definitions(cluster, Installation(), RECORD_KINDS)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Conflict, Unreachable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_inventory import (
     DeployedAs,
@@ -21,22 +21,21 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     InventoryEntry,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._record_codec import to_record
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
     ENTRIES_PER_OBJECT,
-    INVENTORY_DEFINITION,
+    INVENTORY,
     delete_inventory,
-    entry_to_record,
     inventory_objects,
     read_inventories,
     rewrite_inventory,
     write_inventory,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
 
-KIND = "Inventory"
+KIND = "KymaInventory"
 
 
 def entries(count: int) -> tuple[InventoryEntry, ...]:
@@ -49,7 +48,7 @@ def inventory(component: str = "big", parts: int = 2, digest: str = "d") -> Inve
 
 @pytest.fixture(name="cluster")
 def _cluster() -> MemoryCluster:
-    return MemoryCluster(INVENTORY_DEFINITION)
+    return MemoryCluster(INVENTORY.definition)
 
 
 def names(cluster: MemoryCluster) -> list[str]:
@@ -158,7 +157,9 @@ def test_an_inventory_that_a_run_has_written_since_is_neither_overwritten_nor_de
     seen = read_inventories(cluster)
     intent = inventory(parts=2, digest="")
     write_inventory(cluster, replace(intent, record_versions=seen["big"].record_versions))
-    plan: Object = {"noted": {"big": {"objects": [{**entry_to_record(entries(1)[0]), "added": ["x (y)"]}]}}}
+    plan: Object = {
+        "noted": {"big": {"objects": [{**to_record(entries(1)[0], is_compact=True), "added": ["x (y)"]}]}}
+    }
     assert record_observations(cluster, plan, seen) == 0
     with pytest.raises(Conflict):
         delete_inventory(cluster, seen["big"])

@@ -10,7 +10,7 @@ import json
 import random
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Object, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError, Conflict
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
     JournalEntry,
@@ -25,7 +25,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journ
     RunJournal,
     read_journal,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import create_run, read_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
@@ -66,7 +65,8 @@ def test_an_intent_that_others_have_changed_since_is_not_discarded(
     cluster: MemoryCluster, journal: RunJournal
 ) -> None:
     recorded = journal.record_intent(entry())
-    cluster.patch(API_VERSION, JOURNAL_ENTRY_KIND, recorded.name, None, {"spec": {"undoneBy": "alice"}})
+    undone = {"status": {"undoneBy": "alice"}}
+    cluster.patch(API_VERSION, JOURNAL_ENTRY_KIND, recorded.name, None, undone, subresource="status")
     with pytest.raises(Conflict):
         journal.discard_intent(recorded)
     assert [one.undone_by for one in read_journal(cluster)] == ["alice"]

@@ -9,19 +9,21 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION, Ref
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modules import (
     ABSENT,
     CREATE_AND_DELETE,
     DELETING,
     ERROR,
     IGNORE,
-    MODULE_DEFINITION,
+    MODULE,
     PROCESSING,
     READY,
     SKIP_LABEL,
     UNMANAGED,
     WARNING,
+    Deploying,
+    GroupKind,
     KnownObject,
     ModuleRecord,
     ModuleStatus,
@@ -30,7 +32,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modul
     read_module_records,
     write_module_record,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
@@ -52,10 +53,9 @@ FULL = ModuleRecord(
     installed_version="1.0.0",
     manager=KnownObject("apps/v1", Ref("apps", "Deployment", "kyma-system", "nats"), "u2"),
     manager_image="example.com/nats:1.0.0",
-    deploying_version="1.1.0",
-    deploying_image="example.com/nats:1.1.0",
+    deploying=Deploying("1.1.0", "example.com/nats:1.1.0"),
     is_taken_over=True,
-    managed_kinds=(("example.com", "Stream"),),
+    managed_kinds=(GroupKind("example.com", "Stream"),),
     status=ModuleStatus(DELETING, "3 resources of its kinds live", ("Stream default/a",)),
 )
 
@@ -66,7 +66,7 @@ def test_a_record_of_a_module_is_read_as_it_was_written(record: ModuleRecord) ->
 
 
 def test_the_definition_of_modules_has_each_field_of_a_record() -> None:
-    schema = MODULE_DEFINITION["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
+    schema = MODULE.definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
     obj = module_object(FULL, NOW)
     for part in ("spec", "status"):
         assert set(obj[part]) == set(schema[part]["properties"])
@@ -93,7 +93,7 @@ def test_the_condition_of_a_module_says_since_when_it_holds() -> None:
 
 def test_a_record_of_a_module_is_replaced_as_a_whole() -> None:
     cluster = MemoryCluster()
-    cluster.create(MODULE_DEFINITION)
+    cluster.create(MODULE.definition)
     write_module_record(cluster, FULL)
     assert read_module_records(cluster) == {"nats": FULL}
     write_module_record(cluster, ModuleRecord("nats"))
@@ -102,11 +102,11 @@ def test_a_record_of_a_module_is_replaced_as_a_whole() -> None:
 
 def test_a_label_marks_a_module_to_be_skipped_and_writing_its_record_keeps_the_label() -> None:
     cluster = MemoryCluster()
-    cluster.create(MODULE_DEFINITION)
+    cluster.create(MODULE.definition)
     write_module_record(cluster, FULL)
     labels = {"labels": {SKIP_LABEL: "true"}}
     cluster.with_field_manager("kubectl-label").patch(
-        API_VERSION, "Module", "nats", None, {"metadata": labels}
+        API_VERSION, "KymaModule", "nats", None, {"metadata": labels}
     )
     assert read_module_records(cluster)["nats"] == replace(FULL, is_skipped=True)
     write_module_record(cluster, FULL)
@@ -124,7 +124,7 @@ NO_VERSION = replace(NOT_TAKEN_OVER, installed_version="", manager=None, manager
         ({"status": {"manager": {"uid": "another"}}}, NO_VERSION),
         (
             {"status": {"deploying": {"version": "9.9.9"}}},
-            replace(NOT_TAKEN_OVER, deploying_version="", deploying_image=""),
+            replace(NOT_TAKEN_OVER, deploying=Deploying()),
         ),
         ({"spec": {"takenOver": True}}, NOT_TAKEN_OVER),
         ({"spec": {"policy": CREATE_AND_DELETE}}, replace(NOT_TAKEN_OVER, policy=CREATE_AND_DELETE)),
@@ -134,15 +134,18 @@ def test_a_running_version_that_others_write_into_a_record_does_not_count(
     change: dict[str, Any], after: ModuleRecord
 ) -> None:
     cluster = MemoryCluster()
-    cluster.create(MODULE_DEFINITION)
+    cluster.create(MODULE.definition)
     write_module_record(cluster, NOT_TAKEN_OVER)
     assert read_module_records(cluster)["nats"] == NOT_TAKEN_OVER
-    cluster.with_field_manager("kubectl-edit").patch(API_VERSION, "Module", "nats", None, change)
+    [part] = change
+    subresource = "status" if part == "status" else ""
+    editor = cluster.with_field_manager("kubectl-edit")
+    editor.patch(API_VERSION, "KymaModule", "nats", None, change, subresource=subresource)
     assert read_module_records(cluster)["nats"] == after
 
 
 def test_kubectl_shows_the_policy_and_the_message_without_wide_output() -> None:
     """A column with a priority appears only with ``-o wide``."""
-    version = MODULE_DEFINITION["spec"]["versions"][0]
+    version = MODULE.definition["spec"]["versions"][0]
     columns = [one["name"] for one in version["additionalPrinterColumns"] if not one.get("priority")]
     assert columns == ["Wanted", "State", "Version", "Channel", "Policy", "Age", "Message"]

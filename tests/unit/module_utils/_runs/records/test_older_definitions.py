@@ -8,16 +8,16 @@ from __future__ import annotations
 from copy import deepcopy
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Untypeable
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records import record_writer
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import (
-    JOURNAL_ENTRY_DEFINITION,
+    JOURNAL_ENTRY,
     read_journal,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import current_user
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUN_DEFINITION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUN
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import migration
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
@@ -45,38 +45,39 @@ def not_declared(kind: str) -> Untypeable:
     return Untypeable(f"apply {kind} r", status=500, api_message=f"{message} declared in schema")
 
 
-@pytest.mark.parametrize("kind", ["Installation", "Run", "Inventory", "JournalEntry"])
+@pytest.mark.parametrize("kind", ["KymaInstallation", "KymaRun", "KymaInventory", "KymaJournalEntry"])
 def test_a_definition_that_is_not_served_yet_is_waited_for(kind: str) -> None:
     someone = deployer(kyma(), Writes)
     memory(someone).fail_when(
-        lambda request: request.verb == "apply" and request.ref.kind == kind,
+        lambda request: request.writes and request.ref.kind == kind,
         not_declared(kind),
         times=2,
     )
     assert someone.deploy()["state"] == "succeeded"
-    assert someone.record()["spec"]["migrations"]
+    assert someone.record()["status"]["begin"]["migrations"]
 
 
 def test_a_definition_that_is_never_served_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_writer, "SECONDS_TO_KNOW", 0.1)
     someone = deployer(kyma())
     memory(someone).fail_when(
-        lambda request: request.verb == "apply" and request.ref.kind == "Run",
-        not_declared("Run"),
+        lambda request: request.verb == "apply" and request.ref.kind == "KymaRun",
+        not_declared("KymaRun"),
     )
     message = someone.deploy()["msg"]
-    assert "older definition of Run" in message
+    assert "older definition of KymaRun" in message
     assert "field not declared" in message
 
 
 def outdated(someone: Deployer) -> None:
     """Let the cluster have definitions of an older version of this collection."""
-    lacking = ((RUN_DEFINITION, "status", "undone"), (JOURNAL_ENTRY_DEFINITION, "spec", "undoneBy"))
+    lacking = ((RUN.definition, "status", "undone"), (JOURNAL_ENTRY.definition, "status", "undoneBy"))
     for definition, part, field in lacking:
         older = deepcopy(definition)
         schema = older["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
         schema["properties"][part]["properties"].pop(field)
-        schema["properties"]["spec"]["properties"].pop("startedBy", None)
+        begin = schema["properties"]["status"]["properties"].get("begin") or {}
+        begin.get("properties", {}).pop("startedBy", None)
         someone.cluster.apply(older, force=True)
 
 
@@ -94,4 +95,4 @@ def test_deleting_brings_the_definitions_that_it_needs() -> None:
     someone.deploy()
     outdated(someone)
     someone.delete("gateway")
-    assert someone.record()["spec"]["startedBy"] == current_user()
+    assert someone.record()["status"]["begin"]["startedBy"] == current_user()

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, WriteTerms
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
+    API_VERSION,
+    Object,
+    WriteTerms,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
     ClusterError,
     Unreachable,
@@ -22,7 +25,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.e
     write_event,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.recorder import end_cancelled_run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import API_VERSION
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.run_events import SUMMARY
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import run
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
@@ -33,7 +35,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 from tests.support.driver import Deployer, config_map, deployer, deployment, healthy_cluster, release
 
 FORBIDDEN = api_error("create Event", 403, {"reason": "Forbidden", "message": "no"})
-ABOUT = {"apiVersion": API_VERSION, "kind": "Run", "name": "one", "uid": "1"}
+ABOUT = {"apiVersion": API_VERSION, "kind": "KymaRun", "name": "one", "uid": "1"}
 
 
 def shop(cluster: MemoryCluster | None = None, *, broken: bool = False) -> Deployer:
@@ -58,7 +60,7 @@ def shown(someone: Deployer, record: Object) -> list[tuple[str, str, str]]:
 
 
 def installation(someone: Deployer) -> Object:
-    record = someone.cluster.get(API_VERSION, "Installation", "kyma")
+    record = someone.cluster.get(API_VERSION, "KymaInstallation", "kyma")
     assert record
     return record
 
@@ -76,7 +78,7 @@ def test_a_run_and_the_installation_show_its_begin_and_its_end() -> None:
     someone.deploy()
     record = someone.record()
     name, seconds = record["metadata"]["name"], record["status"]["seconds"]
-    by = record["spec"]["startedBy"]
+    by = record["status"]["begin"]["startedBy"]
     expected = [
         ("Normal", "Started", f"run {name}: deployment of Kyma 2.9, begun by {by}"),
         ("Normal", "Succeeded", f"run {name}: succeeded after {seconds:.1f} s"),
@@ -169,17 +171,6 @@ def test_the_end_of_the_record_of_a_lost_run_finishes_and_shows_it() -> None:
     assert cancelled in shown(someone, record)
     assert cancelled[0] == "Warning"
     assert text in cancelled[2]
-
-
-def test_the_record_of_an_older_version_has_events_too() -> None:
-    someone = shop()
-    someone.task(run.DEFINITION, state="started", plan=someone.plan()["plan"])
-    name = someone.record()["metadata"]["name"]
-    older: dict[str, Any] = {"spec": {"installation": None}, "metadata": {"annotations": None}}
-    someone.cluster.patch(API_VERSION, "Run", name, None, older)
-    end_cancelled_run(someone.cluster, name, "alice")
-    assert {one[1] for one in shown(someone, someone.record())} == {"Started", "Cancelled"}
-    assert [one[1] for one in shown(someone, installation(someone))] == ["Started"]
 
 
 class Limited(MemoryCluster):

@@ -15,6 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.
     DriftOutcome as Fate,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import Finding
+from ansible_collections.kyma.lifecycle.plugins.module_utils._result_codec import to_result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import ComponentOutcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
     LARGEST_SHARE,
@@ -51,7 +52,7 @@ def finding(number: int) -> Finding:
 
 def outcome(name: str = "logging", findings: int = 0, **more: Any) -> dict[str, Any]:
     some = tuple(map(finding, range(findings)))
-    return ComponentOutcome(name, "succeeded", findings=some, **more).as_result()
+    return to_result(ComponentOutcome(name, "succeeded", findings=some, **more))
 
 
 def test_a_short_status_is_recorded_unchanged() -> None:
@@ -60,7 +61,7 @@ def test_a_short_status_is_recorded_unchanged() -> None:
         "seconds": 1.5,
         "phases": {"components": {"state": "failed", "seconds": 1}},
         "components": {"logging": outcome(findings=3, warnings=("mind the gap",), error="too bad")},
-        "migrations": {"logging/one": MigrationOutcome("logging/one", "logging", "pre", "done").as_result()},
+        "migrations": {"logging/one": to_result(MigrationOutcome("logging/one", "logging", "pre", "done"))},
     }
     shortened = shorten_status(status)
     assert [

@@ -1,0 +1,123 @@
+# Copyright: (c) 2026, the kyma.lifecycle authors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One record of each kind whose fields are declared, with a value in each field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
+from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.resource_kind import (
+    ResourceKind,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    InventoryEntry,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.approvals import APPROVAL, Approval
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
+    INVENTORY,
+    InventoryPart,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journal_records import (
+    JOURNAL_ENTRY,
+    RecordedEntry,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modules import (
+    MODULE,
+    Deploying,
+    GroupKind,
+    KnownObject,
+    ModuleRecord,
+    ModuleStatus,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.counters import JOB_COUNTER, JobCounter
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import (
+    JOB_STORE,
+    SourceOfTruth,
+    StoreSwitches,
+    UnknownJobs,
+)
+
+TIME = "2026-11-24T10:00:00Z"
+REF = Ref("apps", "Deployment", "kyma-system", "nats")
+READY = {"type": "Ready", "status": "False", "reason": "Deleting", "message": "x", "lastTransitionTime": TIME}
+ENTRY = InventoryEntry(
+    api_version="apps/v1",
+    ref=REF,
+    uid="u1",
+    resource_version="7",
+    own="a",
+    others_hash="b",
+    manual_write_time=TIME,
+    intent="c",
+    dropped=True,
+    ceded=("spec.replicas (hpa)",),
+    added=("metadata.labels.x (jane)",),
+    finished="d",
+    made_by="others",
+)
+RECORDS: tuple[tuple[ResourceKind[Any], Any], ...] = (
+    (
+        APPROVAL,
+        Approval("eu", "a" * 64, "CHG-1", TIME, "system:admin", "jane", ("eu-1",), name="eu-1"),
+    ),
+    (
+        INVENTORY,
+        InventoryPart("nats.module", "nats", "module", "kyma-system", "d", {"version": "1"}, 0, 2, (ENTRY,)),
+    ),
+    (
+        JOURNAL_ENTRY,
+        RecordedEntry(
+            migration="logging/grow",
+            verb="patch",
+            api_version="apps/v1",
+            ref=REF,
+            is_settled=True,
+            sequence=1_700_000_000_000_000,
+            at=TIME,
+            by="jane@bastion",
+            run="r1",
+            subresource="scale",
+            irreversible="no",
+            undone_at=TIME,
+            undone_by="bob@bastion",
+            name="r1-1",
+            before_text="{}",
+            change="{}",
+            encoding="gzip",
+        ),
+    ),
+    (
+        MODULE,
+        ModuleRecord(
+            "nats",
+            state="absent",
+            policy="ignore",
+            channel="fast",
+            version="1.0.0",
+            is_default=True,
+            is_mandatory=True,
+            needs=("keda",),
+            configuration=KnownObject("example.com/v1", Ref("example.com", "Nats", "kyma-system", "a"), "u1"),
+            configuration_creation="created",
+            deletion_since=TIME,
+            deletes_configuration=True,
+            installed_version="1.0.0",
+            manager=KnownObject("apps/v1", REF, "u2"),
+            manager_image="example.com/nats:1.0.0",
+            deploying=Deploying("1.1.0", "example.com/nats:1.1.0"),
+            is_taken_over=True,
+            managed_kinds=(GroupKind("example.com", "Stream"),),
+            status=ModuleStatus("Deleting", "3 resources of its kinds exist", ("Stream default/a",)),
+            conditions=(READY,),
+        ),
+    ),
+    (JOB_COUNTER, JobCounter("default", 3, 2, frozenset({"a", "b"}), frozenset({"c"}))),
+    (JOB_STORE, StoreSwitches(SourceOfTruth.STORAGE, UnknownJobs.IGNORE)),
+)
+
+
+def record_of_kind(kind: ResourceKind[Any]) -> Object:
+    """The object of the record of a kind."""
+    return kind.object_of(next(record for one, record in RECORDS if one is kind))
