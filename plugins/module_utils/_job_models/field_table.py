@@ -12,7 +12,7 @@ from typing import Any
 from .._deep_copy import deep_copy
 from . import field_checks as checks
 from .core_job import VOLUME_PARTS, HealthCheck, JobType, LogFiles, Mount, Volume
-from .storage.stored_shapes import (
+from .stored_shapes import (
     AnyMapping,
     Group,
     Lines,

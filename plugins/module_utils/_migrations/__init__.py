@@ -6,5 +6,5 @@
 The contract for authors is `module_utils/migration.py`.
 
 Public modules: `attempt`, `engine`, `journal`, `loader`, `migration_folders`, `migration_set`,
-`migration_validation`, `results`, `retirement`, `verdicts`.
+`migration_validation`, `results`, `retirement`, `shared_reads`, `verdicts`.
 """

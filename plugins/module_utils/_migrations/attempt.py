@@ -16,7 +16,6 @@ from pathlib import PurePath
 from typing import TypeVar
 
 from .._cluster.cluster import Cluster, manager_of
-from .._cluster.meter import Meter, MeteredCluster
 from .._cluster.wrapper import DISCOVERED
 from .._deep_copy import deep_copy
 from .._errors import LifecycleError
@@ -28,6 +27,7 @@ from .._timestamp import NO_TIMES, Times, interval_until_now
 from ..migration import Component, Context, Migration, Verdict
 from .guard import Gate, GuardedCluster, MigrationStopped
 from .loader import true_path
+from .meter import Meter, MeteredCluster
 from .results import (
     BLOCKED,
     CANCELLED,

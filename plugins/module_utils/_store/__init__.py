@@ -7,6 +7,6 @@
 definitions of existing jobs.
 
 Public modules: `changes`, `counters`, `counting`, `job_change`, `job_import`, `job_list`, `job_logs`,
-`job_state`, `pod_refusals`, `restrictions`, `scheduled_runs`, `snapshot`, `store_kinds`,
+`job_state`, `job_trial`, `pod_refusals`, `restrictions`, `scheduled_runs`, `snapshot`, `store_kinds`,
 `switches`, `unknown_jobs`.
 """

@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from ..._cluster.cluster import Cluster, manager_of
-from ..._cluster.shared_reads import SharedReads
 from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._migrations.results import CheckResult
+from ..._migrations.shared_reads import SharedReads
 from ..._runs.records.runs import read_runs
 from ...migration import Phase
 from ..component_plan import UNVERIFIED, Blocker, MigrationPlan

@@ -11,13 +11,13 @@ from functools import partial
 
 from ..._carrier.task import Materials
 from ..._cluster.cluster import Cluster
-from ..._cluster.shared_reads import SharedReads
 from ..._components.component_health import observed_health
 from ..._components.component_inventory import deployed_as
 from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan
 from ..._components.migrations.migration_runner import MigrationRunner, migration_plan
 from ..._migrations.migration_set import MigrationSet
 from ..._migrations.retirement import overdue_migrations
+from ..._migrations.shared_reads import SharedReads
 from ..._objects.inventory.inventory import refs_to_check
 from ..._objects.ownership.policy import Policy
 from ..._objects.prune.prune_decision import may_prune

@@ -3,6 +3,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The Kubernetes objects of jobs: builds them, recognizes jobs in them, and finds drift.
 
-Public modules: `normal_form`, `patches`, `probe_commands`, `run_identity`, `runtime_objects`,
-`variable_order`.
+Public modules: `normal_form`, `patches`, `probe_commands`, `run_identity`, `runtime_objects`.
 """

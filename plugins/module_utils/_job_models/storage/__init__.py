@@ -3,5 +3,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The definitions of jobs as custom resources: their frozen versions, their objects and their status.
 
-Public modules: `definition`, `stored_shapes`, `stored_status`.
+Public modules: `definition`, `stored_status`.
 """

@@ -32,10 +32,7 @@ from ..runtime.runtime_objects import (
     pod_template_of,
     runtime_objects,
 )
-from .patch_nulls import join_nulls, split_nulls
-from .storage_v2 import nulls_apart
-from .stored_fields import Fields
-from .stored_shapes import (
+from ..stored_shapes import (
     AnyMapping,
     Group,
     Lines,
@@ -49,6 +46,9 @@ from .stored_shapes import (
     Variables,
     Volumes,
 )
+from .patch_nulls import join_nulls, split_nulls
+from .storage_v2 import nulls_apart
+from .stored_fields import Fields
 
 
 class _Patches(Group):

@@ -16,9 +16,9 @@ from ..._text import one_line
 from ..core_job import MAPPINGS, CoreJob
 from ..field_table import FIELDS
 from ..job_fields import fields_of
+from ..stored_shapes import Lines, Text
 from .patch_nulls import join_nulls, split_nulls
 from .stored_fields import Fields
-from .stored_shapes import Lines, Text
 
 REPLACES, NULLS = "replaces", "nulls"
 """The fields that a job does not have: the type of the definition that this one replaces, and the nulls."""

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from ..._cluster.cluster import Object
 from ..._deep_copy import deep_copy
-from .stored_shapes import Group, Shape, Unfit, shown
+from ..stored_shapes import Group, Shape, Unfit, shown
 
 Fields: TypeAlias = Mapping[str, tuple[str, Shape]]
 """The fields of a storage version: by our name, the name in the ``spec`` and the shape of the value there."""

@@ -172,7 +172,7 @@ def test_a_manifest_must_not_grant_the_right_to_hold_the_cluster(manifest: Objec
     assert "grants the right to hold the cluster" in own_manifest_problem(manifest)
 
 
-RECORDS = [one["spec"]["names"]["plural"] for one in RECORD_KINDS.written]
+RECORDS = [one.plural for one in RECORD_KINDS.written]
 
 
 @pytest.mark.parametrize(

@@ -235,7 +235,7 @@ def test_a_value_has_its_effect_is_stored_migrated_and_recognized(type_: JobType
 
 
 @pytest.mark.parametrize("type_", JobType)
-def test_what_has_a_field_is_refused_with_its_name(type_: JobType) -> None:
+def test_a_friendly_field_is_refused_in_a_mapping_with_its_name(type_: JobType) -> None:
     required = {"image": "a", **({"schedule": "@daily"} if type_ is JobType.SCHEDULED else {})}
     places = [one for one in places_of(type_).items() if type_ in FIELDS[one[0][0]].types]
     assert len(places) > 8

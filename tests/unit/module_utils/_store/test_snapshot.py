@@ -19,13 +19,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
     Invalid,
     api_error,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.meter import MeteredCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import errand_model
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import JobKey, JobType
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
     DEFINITION_KINDS,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.meter import MeteredCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store import snapshot as module
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.counters import (
     COUNTER_KIND,

@@ -169,7 +169,7 @@ ROLLED_BACK: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("given_fields", ROLLED_BACK.values(), ids=ROLLED_BACK)
-def test_what_the_old_version_has_no_field_for_is_in_its_extra(given_fields: dict[str, Any]) -> None:
+def test_fields_unknown_to_the_old_version_are_in_its_extra(given_fields: dict[str, Any]) -> None:
     new = job(JobType.CONTINUOUS, image="a:1", **given_fields)
     back = definition_object(new, storage_version=1)
     assert {*back["spec"]} <= {name for name, _shape in FIELDS_OF_VERSIONS[1].values()}

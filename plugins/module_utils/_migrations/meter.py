@@ -9,8 +9,8 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from .cluster import Cluster, Event
-from .wrapper import Call, ClusterWrapper, T
+from .._cluster.cluster import Cluster, Event
+from .._cluster.wrapper import Call, ClusterWrapper, T
 
 
 class Meter:

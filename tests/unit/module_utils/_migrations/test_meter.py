@@ -12,7 +12,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.meter import MeteredCluster
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.meter import MeteredCluster
 
 from tests.support.apiserver import Reply, Seen, discovery_or, serve, status
 

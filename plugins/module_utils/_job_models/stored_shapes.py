@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..._cluster.cluster import Object
-from ..._deep_copy import deep_copy
-from ..._loose_json import mapping_of
-from ..._text import one_line
-from ..core_job import VOLUME_PARTS
+from .._cluster.cluster import Object
+from .._deep_copy import deep_copy
+from .._loose_json import mapping_of
+from .._text import one_line
+from .core_job import VOLUME_PARTS
 
 _LONGEST_SHOWN = 100
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from .cluster import Cluster, Page
-from .wrapper import Call, ClusterWrapper, T
+from .._cluster.cluster import Cluster, Page
+from .._cluster.wrapper import Call, ClusterWrapper, T
 
 SHARED = ("get", "list", "resource", "served", "server_version")
 """The verbs whose answers are cached; the answers of other verbs may differ the next time."""
