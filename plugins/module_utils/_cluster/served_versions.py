@@ -28,7 +28,7 @@ class UnpublishedDefinitions(LifecycleError):
         super().__init__(
             f"cannot use the cluster: {', '.join(listed)} define versions of {GROUP} that were never"
             f" published ({', '.join(UNPUBLISHED_VERSIONS)}), and this kyma.lifecycle reads {API_VERSION}"
-            " only. Nothing was written. Dump stored jobs with the kyma.lifecycle that has stored them: you"
+            " only. Dump stored jobs with the kyma.lifecycle that has stored them: you"
             " can load them afterwards. Then delete the definitions. That deletes all records, errands and"
             f" stored jobs, but not what they have deployed:\nkubectl delete crd {' '.join(listed)}"
         )

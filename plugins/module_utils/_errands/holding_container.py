@@ -254,8 +254,10 @@ def recorded_output(obj: Mapping[str, Any]) -> RecordedOutput:
     """
     meta = obj["metadata"]
     text = (meta.get("annotations") or {}).get(OUTPUT_ANNOTATION)
+    if not text:
+        return RecordedOutput()
     try:
-        record = json.loads(text) if text else {}
+        record = json.loads(text)
         recorded = from_record(RecordedOutput, record)
         if to_record(recorded, is_compact=True) != record:
             raise ValueError

@@ -38,8 +38,18 @@ OURS, LEASES = "lifecycle.kyma-project.io", "coordination.k8s.io"
 *RULES, _MANAGED, _CATALOG, DIAGNOSIS, REPORTING = DEPLOYER["rules"]
 # Of a release with namespaces the same is granted on all of them, as the plan prints: nobody misses it here.
 FOR_DELETING = [rule for rule in RULES if rule["resources"] != ["namespaces"] and rule["verbs"] != ["create"]]
+INSTALLING = [
+    rule
+    for rule in RULES
+    if "resourceNames" in rule
+    and "patch" in rule["verbs"]
+    and rule["resources"] in (["customresourcedefinitions"], ["clusterroles"])
+]
+"""The rights to write our definitions, which a cluster that has them does not need."""
 FOR_DEPLOYING = [
-    rule for rule in RULES if rule["resources"] != ["namespaces"] and rule["verbs"] != ["list", "watch"]
+    rule
+    for rule in RULES
+    if rule["resources"] != ["namespaces"] and rule["verbs"] != ["list", "watch"] and rule not in INSTALLING
 ]
 RECORDS = ["kymainstallations", "kymainventories", "kymajournalentries", "kymamodules", "kymaruns"]
 FEW = [
@@ -174,6 +184,14 @@ def test_without_a_rule_the_plan_is_refused(life: Life, rule: Mapping[str, Any])
     assert_refused(planned, rule, requests)
 
 
+@pytest.mark.parametrize("rule", INSTALLING, ids=str)
+def test_without_the_right_to_write_definitions_a_cluster_that_has_them_is_deployed(
+    life: Life, rule: Mapping[str, Any]
+) -> None:
+    for life.image in ("example.com/other", FINE):
+        assert life.without(rule, "1.0").deploy()["state"] == "succeeded"
+
+
 @pytest.mark.parametrize("right", one_by_one(FEW, NEEDED), ids="-".join)
 def test_without_a_single_right_the_plan_is_refused_and_names_it(life: Life, right: SingleRight) -> None:
     verb, group, resource, name = right
@@ -232,7 +250,7 @@ def test_a_failure_without_the_right_to_diagnose_is_reported_without_reasons(
 
 def reported(life: Life, run: str) -> set[str]:
     """The reasons of the Events about a run."""
-    selector = f"involvedObject.kind=Run,involvedObject.name={run}"
+    selector = f"involvedObject.kind=KymaRun,involvedObject.name={run}"
     return {one["reason"] for one in life.cluster.api.list("v1", "Event", field_selector=selector).items}
 
 

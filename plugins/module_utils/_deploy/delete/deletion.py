@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 
 from ..._carrier.task import Result, Task
 from ..._cluster.cluster import API_VERSION, Cluster, Object, ref_of
+from ..._cluster.errors import Forbidden
 from ..._components.component_inventory import deployed_as
 from ..._components.component_removal import ComponentRemoval, remove_components
 from ..._components.migrations.undo_leftovers import MIGRATIONS, PastMigrations
@@ -43,7 +45,8 @@ from ..._runs.records.inventories import read_inventories, read_owned
 from ..._runs.records.journal_records import read_journal
 from ..._runs.records.record_rights import records_deletion_rights, records_rights, undo_rights
 from ..._runs.records.record_schema import DELETE, MODULES
-from ..._runs.records.runs import begin_of, new_run_name, read_runs
+from ..._runs.records.run_record import begin_of
+from ..._runs.records.runs import new_run_name, read_runs
 from ..._runs.task_run import TaskRun
 from ..._runs.wait_progress import with_reports
 from ..component_options import ComponentOptions
@@ -157,7 +160,10 @@ class _Deletion:
         self._everything = EVERYTHING in options.names
         self._inventories, self._others = read_owned(cluster)
         self._installation = read_installation(cluster)
-        self.held = hold_problem(read_hold(cluster), datetime.now(UTC))
+        self.held = ""
+        # The missing right is refused with all others, before the first write.
+        with suppress(Forbidden):
+            self.held = hold_problem(read_hold(cluster), datetime.now(UTC))
         if self.held and not task.check_mode:
             raise ClusterHeld(self.held)
         chosen = [
@@ -254,9 +260,9 @@ class _Deletion:
         run = self._cluster.get(API_VERSION, "KymaRun", last) if last else None
         alone: Sequence[str] = ()
         if run and not _is_of_whole_release(run):
-            alone = begin_of(run).get("allComponents") or ()
+            alone = begin_of(run).all_components
             run = next(filter(_is_of_whole_release, read_runs(self._cluster)), None)
-        whole = begin_of(run or {}).get("allComponents") or ()
+        whole = begin_of(run or {}).all_components
         return tuple(dict.fromkeys((*whole, *self._installation.components, *alone)))
 
     def _rights(self) -> set[Right]:
@@ -394,4 +400,4 @@ class _Deletion:
 
 def _is_of_whole_release(run: Object) -> bool:
     """Whether a run has the order of all components: modules have a separate order."""
-    return begin_of(run).get("action") != MODULES and not begin_of(run).get("alone")
+    return begin_of(run).action != MODULES and not begin_of(run).alone

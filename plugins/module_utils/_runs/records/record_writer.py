@@ -84,11 +84,15 @@ def patch_record(
     Raises:
         ClusterError: as for :func:`apply_record`.
     """
+    expected = dict(precondition or {})
 
     def patch() -> Object:
-        patch = {part: dict(content), **({"metadata": dict(precondition)} if precondition else {})}
+        patch = {part: dict(content), **({"metadata": dict(expected)} if expected else {})}
         subresource = part if part == "status" else ""
         answer = cluster.patch(*kind.address, name, None, patch, subresource=subresource)
+        if expected:
+            # A write that lost fields has changed the version. The next one is of the same record.
+            expected["resourceVersion"] = answer["metadata"]["resourceVersion"]
         if lost := list(_lost_fields(content, answer.get(part) or {})):
             raise _Pruned(f"{kind.kind} {name}: the API server has left out {', '.join(lost)} of its {part}")
         return answer
