@@ -11,10 +11,17 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.resource_kind import (
     ResourceKind,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import PredictedVerdict
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     InventoryEntry,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.approvals import APPROVAL, Approval
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import Hold
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold_records import HOLD
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import (
+    INSTALLATION,
+    Installation,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
     INVENTORY,
     InventoryPart,
@@ -31,6 +38,16 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modul
     ModuleRecord,
     ModuleStatus,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_schema import (
+    RolloutReference,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.run_record import (
+    Cancellation,
+    PhaseRecord,
+    RunBegin,
+    RunRecord,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUN
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.counters import JOB_COUNTER, JobCounter
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.switches import (
     JOB_STORE,
@@ -110,6 +127,66 @@ RECORDS: tuple[tuple[ResourceKind[Any], Any], ...] = (
             is_taken_over=True,
             managed_kinds=(GroupKind("example.com", "Stream"),),
             status=ModuleStatus("Deleting", "3 resources of its kinds exist", ("Stream default/a",)),
+            conditions=(READY,),
+        ),
+    ),
+    (HOLD, Hold("jane", "CHG-2", TIME, TIME)),
+    (
+        INSTALLATION,
+        Installation(
+            version="2.9",
+            target="2.10",
+            profile="production",
+            digest="a",
+            components=("istio", "nats"),
+            last_run="r1",
+            definitions="b",
+            conditions=(READY,),
+            release_digest="c",
+            release_since=TIME,
+            rollout=RolloutReference("eu", "c"),
+        ),
+    ),
+    (
+        RUN,
+        RunRecord(
+            cancel=Cancellation("jane@bastion: CHG-3", TIME),
+            state="cancelled",
+            message="jane@bastion: CHG-3",
+            cancelled="jane@bastion: CHG-3",
+            cancelled_at=TIME,
+            finished_at=TIME,
+            seconds=12.5,
+            begin=RunBegin(
+                action="deploy",
+                version="2.10",
+                previous="2.9",
+                profile="production",
+                digest="a",
+                release_digest="c",
+                rollout=RolloutReference("eu", "c"),
+                started_by="jane@bastion",
+                installation="u1",
+                started_at=TIME,
+                clock=100.5,
+                deadline=3600.0,
+                components=("istio",),
+                all_components=("istio", "nats"),
+                selection={"istio": "d"},
+                takings={"istio": ("e",)},
+                actions={"istio": "upgrade"},
+                alone=("istio",),
+                digest_of_others="f",
+                prune=("old",),
+                phases=("apply",),
+                migrations={"istio/move": PredictedVerdict("needed", "2 gateways have the old host")},
+                code={"istio/move": "g"},
+            ),
+            lease={"holder": "jane@bastion"},
+            components={"istio": {"state": "cancelled"}},
+            migrations={"istio/move": {"state": "succeeded"}},
+            phases={"apply": PhaseRecord("cancelled", 3.5, TIME, TIME)},
+            undone={"istio/move": {"state": "succeeded"}},
             conditions=(READY,),
         ),
     ),

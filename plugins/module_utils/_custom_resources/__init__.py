@@ -3,6 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Builds the definitions and roles of our own custom resources, with any content, and installs them.
 
-Public modules: `cluster_role`, `conditions`, `crd_builder`, `events`, `installed_kinds`,
+Public modules: `cluster_role`, `conditions`, `events`, `installed_kinds`, `resource_kind`,
 `storage_version`.
 """

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
-from .._cluster.cluster import API_VERSION, GROUP, Object
-from .._deep_copy import deep_copy
+from .._cluster.cluster import API_VERSION, GROUP, VERSION, Object
 from .._field_notes import METADATA, SPEC, STATUS, FieldNote
 from .._record_codec import from_parts, to_parts
 from .storage_version import require_known_version, with_storage_version
@@ -44,7 +43,6 @@ class ResourceKind(Generic[Model]):
         only_name: the name of the only object of this kind, in the cluster or in a namespace; empty if there
             may be several.
         example: a valid record, for dry runs; None if nobody tries this kind.
-        parts: the schemas of ``spec`` and ``status``, if the model declares none.
         is_namespaced: whether its objects are in namespaces.
         has_status: whether the status is a subresource.
     """
@@ -67,7 +65,6 @@ class ResourceKind(Generic[Model]):
     required: Sequence[str] = ()
     only_name: str = ""
     example: Model | None = None
-    parts: Mapping[str, Any] = field(default_factory=dict)
     is_namespaced: bool = False
     has_status: bool = False
 
@@ -93,10 +90,10 @@ class ResourceKind(Generic[Model]):
         """The object of a model.
 
         Args:
-            record: the model, or its parts if it declares none.
+            record: the model.
             is_compact: leave out what is empty, also by default.
         """
-        parts = deep_copy(record) if isinstance(record, dict) else to_parts(record, is_compact=is_compact)
+        parts = to_parts(record, is_compact=is_compact)
         known = {"name": self.only_name, **parts.pop(METADATA, {})}
         place = {name: known[name] for name in ("name", "namespace") if known.get(name)}
         obj = {"apiVersion": API_VERSION, "kind": self.kind, METADATA: place, **parts}
@@ -115,7 +112,6 @@ class ResourceKind(Generic[Model]):
     def definition(self) -> Object:
         """The CustomResourceDefinition."""
         # Imported here, as a run with nothing to do does not need it.
-        from .crd_builder import resource_definition
         from .model_schema import parts_schema, validations
 
         rules = [*self.rules]
@@ -123,22 +119,49 @@ class ResourceKind(Generic[Model]):
             rules.append(
                 (f"self.metadata.name == '{self.only_name}'", f"its name has to be {self.only_name}")
             )
-        return resource_definition(
-            self.kind,
-            self.plural,
-            self.short,
-            {**self.parts} or parts_schema(self.model, self.notes),
-            [*self.columns],
-            wide_columns=self.wide_columns,
-            is_namespaced=self.is_namespaced,
-            has_status=self.has_status,
-            description=self.description,
-            required=self.required,
-            validations=validations(rules),
-        )
+        schema: dict[str, Any] = {
+            "type": "object",
+            "properties": parts_schema(self.model, self.notes),
+            "description": self.description,
+        }
+        if self.required:
+            schema["required"] = [*self.required]
+        if rules:
+            schema["x-kubernetes-validations"] = validations(rules)
+        version: dict[str, Any] = {"name": VERSION, "served": True, "storage": True}
+        if self.has_status:
+            version["subresources"] = {"status": {}}
+        version["schema"] = {"openAPIV3Schema": schema}
+        version["additionalPrinterColumns"] = [
+            *map(_printer_column, self.columns),
+            *({**_printer_column(one), "priority": 1} for one in self.wide_columns),
+        ]
+        return {
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": self.crd_name},
+            "spec": {
+                "group": GROUP,
+                "scope": "Namespaced" if self.is_namespaced else "Cluster",
+                "names": {
+                    "kind": self.kind,
+                    "listKind": f"{self.kind}List",
+                    "plural": self.plural,
+                    "singular": self.kind.lower(),
+                    "shortNames": [self.short],
+                    "categories": ["kyma-lifecycle"],
+                },
+                "versions": [version],
+            },
+        }
 
     @property
     def schema(self) -> Mapping[str, Any]:
         """The OpenAPI schema of its objects."""
         schema: Mapping[str, Any] = self.definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
         return schema
+
+
+def _printer_column(column: Column) -> dict[str, Any]:
+    name, type_, path = column
+    return {"name": name, "type": type_, "jsonPath": path}

@@ -147,7 +147,7 @@ class OutputFile:
         return self.method is PersistenceMethod.FAN_OUT
 
 
-_VERSIONED_IF_KEPT = (
+_KEEP_NEEDS_VERSIONED = (
     "!(has(self.keep) || has(self.keepSeconds)) || (has(self.versioned) && self.versioned)",
     "keep and keepSeconds need versioned: true",
 )
@@ -164,7 +164,7 @@ class OutputSpec:
                 Mapping[
                     str,
                     Annotated[
-                        OutputFile, described("What becomes of the file.", rules=(_VERSIONED_IF_KEPT,))
+                        OutputFile, described("What becomes of the file.", rules=(_KEEP_NEEDS_VERSIONED,))
                     ],
                 ],
                 described(maxProperties=1000),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from .._cluster.cluster import Cluster
 from .._progress import GRACE, Progress
@@ -46,8 +46,15 @@ SLOW_SECONDS = 0.2
 """Seconds from which the table lists a migration that was not needed."""
 
 
-PredictedVerdicts = Mapping[str, Mapping[str, str]]
-"""A plan's predictions by id of the migration: ``verdict`` and ``evidence``, as in plans and records."""
+class PredictedVerdict(NamedTuple):
+    """What a plan expects of a migration. Empty for one that the plan did not know."""
+
+    verdict: Annotated[str, "`needed`, `not_needed` or `blocked`."] = ""
+    evidence: Annotated[str, "What the verdict is based on."] = ""
+
+
+PredictedVerdicts = Mapping[str, PredictedVerdict]
+"""A plan's predictions by id of the migration."""
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,12 @@ from typing import Any
 
 from .._errors import LifecycleError
 from ..migration import Migration, Phase, Verdict
-from .results import BLOCKED, NEEDED, NOT_NEEDED
+from .results import BLOCKED, NEEDED, NOT_NEEDED, PredictedVerdict, PredictedVerdicts
 
 LONGEST_EVIDENCE = 1000
 """Characters of an evidence that are recorded and compared, so that the size of records is bounded."""
 PROVISIONAL = "provisional"
 """The predicted verdict of a migration whose verdict may differ in the run."""
-_UNPLANNED: Mapping[str, str] = {"verdict": "", "evidence": ""}
 
 
 def verdict_from(answer: object) -> Verdict:
@@ -31,21 +30,21 @@ def verdict_from(answer: object) -> Verdict:
     raise LifecycleError(f"its check returned {answer!r} instead of needed, not_needed or blocked")
 
 
-def predicted_verdicts(migrations: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+def predicted_verdicts(migrations: Iterable[Mapping[str, Any]]) -> dict[str, PredictedVerdict]:
     """The predictions that a run must meet, from a plan's result."""
     return {
-        one["id"]: {
-            "verdict": PROVISIONAL if one.get("depends_on") or one.get("unverified") else one["verdict"],
-            "evidence": one["evidence"][:LONGEST_EVIDENCE],
-        }
+        one["id"]: PredictedVerdict(
+            PROVISIONAL if one.get("depends_on") or one.get("unverified") else one["verdict"],
+            one["evidence"][:LONGEST_EVIDENCE],
+        )
         for one in migrations
         if one["phase"] == Phase.PRE
     }
 
 
 def with_unplanned(
-    predicted: Mapping[str, Mapping[str, str]], migrations: Iterable[type[Migration]]
-) -> dict[str, Mapping[str, str]]:
+    predicted: PredictedVerdicts, migrations: Iterable[type[Migration]]
+) -> dict[str, PredictedVerdict]:
     """The predictions, with empty ones added for migrations that the plan did not know.
 
     Args:
@@ -53,10 +52,10 @@ def with_unplanned(
         migrations: all migrations that may run in it.
     """
     before = [one.id() for one in migrations if one.phase == Phase.PRE]
-    return {**dict.fromkeys(before, _UNPLANNED), **predicted}
+    return {**dict.fromkeys(before, PredictedVerdict()), **predicted}
 
 
-def deviation(predicted: Mapping[str, str] | None, verdict: str, evidence: str) -> str:
+def deviation(predicted: PredictedVerdict | None, verdict: str, evidence: str) -> str:
     """Why a migration must not run, because the plan no longer holds; empty if it may run.
 
     A migration that is no longer needed writes nothing: the cluster already has the result of the plan.
@@ -65,28 +64,28 @@ def deviation(predicted: Mapping[str, str] | None, verdict: str, evidence: str) 
         predicted: the plan's prediction; None if there is no plan.
         verdict, evidence: what its check says now.
     """
-    if predicted is None or verdict == NOT_NEEDED or predicted["verdict"] == PROVISIONAL:
+    if predicted is None or verdict == NOT_NEEDED or predicted.verdict == PROVISIONAL:
         return ""
-    if not predicted["verdict"]:
+    if not predicted.verdict:
         return (
             f"it was not planned, and now it is {verdict} ({evidence[:LONGEST_EVIDENCE]}); it was not"
             " run: run the playbook again, and let the plan know the folder of this migration, too"
             " (kyma_migration_paths)"
         )
-    then, now = (predicted["verdict"], predicted["evidence"]), (verdict, evidence[:LONGEST_EVIDENCE])
+    then, now = predicted, PredictedVerdict(verdict, evidence[:LONGEST_EVIDENCE])
     if then == now:
         return ""
     return (
-        f"the plan no longer holds: it was planned as {then[0]} ({then[1]}), and now it is"
-        f" {now[0]} ({now[1]}); it was not run: run the playbook again to plan again"
+        f"the plan no longer holds: it was planned as {then.verdict} ({then.evidence}), and now it is"
+        f" {now.verdict} ({now.evidence}); it was not run: run the playbook again to plan again"
     )
 
 
-def already_done_warning(predicted: Mapping[str, str] | None, verdict: str, evidence: str) -> str:
+def already_done_warning(predicted: PredictedVerdict | None, verdict: str, evidence: str) -> str:
     """A warning if another client, or an earlier task, already did the work; usually empty."""
-    if predicted is None or verdict != NOT_NEEDED or predicted["verdict"] in (NOT_NEEDED, PROVISIONAL, ""):
+    if predicted is None or verdict != NOT_NEEDED or predicted.verdict in (NOT_NEEDED, PROVISIONAL, ""):
         return ""
     return (
-        f"it was planned as {predicted['verdict']} ({predicted['evidence']}), and is not needed any more"
+        f"it was planned as {predicted.verdict} ({predicted.evidence}), and is not needed any more"
         f" ({evidence}): it has been done since"
     )

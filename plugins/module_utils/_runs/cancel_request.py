@@ -24,7 +24,8 @@ from .recorder import LONGEST_MESSAGE, end_cancelled_run
 from .records.installation import read_installation
 from .records.record_schema import RUNNING
 from .records.record_writer import current_user
-from .records.runs import read_run, run_status
+from .records.run_record import run_status
+from .records.runs import read_run
 
 ATTEMPTS = 10
 """How many times the request is written again after conflicts: the run itself often writes its record."""

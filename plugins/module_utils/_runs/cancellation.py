@@ -17,7 +17,8 @@ from .._errors import LifecycleError
 from .._timestamp import timestamp
 from .recorder import seconds_since_start
 from .records.record_schema import RUNNING
-from .records.runs import begin_of, read_run, run_status, update_run_status
+from .records.run_record import begin_of, run_status
+from .records.runs import read_run, update_run_status
 
 POLL_SECONDS = 5.0
 """How often the run's record is read for a request from another terminal."""
@@ -46,8 +47,8 @@ class CancellationCheck:
         self._task = task
         self.run: str = record["metadata"]["name"] if record else ""
         begin = begin_of(record)
-        self._by: str = begin.get("startedBy", "")
-        self._limit = float(begin.get("deadline") or 0.0)
+        self._by = begin.started_by
+        self._limit = begin.deadline
         self._deadline = clock() + self._limit - seconds_since_start(begin) if self._limit else None
         self._clock = clock
         self._last_read = clock()

@@ -18,7 +18,7 @@ from .component_state import NEVER_REACHED
 from .outcomes import FAILED, NOT_STARTED, SUCCEEDED, ComponentOutcome
 from .records.inventories import read_inventories
 from .records.record_schema import DELETE, MODULES
-from .records.runs import begin_of, run_status
+from .records.run_record import begin_of, run_status
 
 UNKNOWN = "the run ended without its outcome, and its inventory could not be read: it may have been begun"
 
@@ -34,15 +34,15 @@ def unrecorded_components(cluster: Cluster, record: Mapping[str, Any]) -> dict[s
     """
     begin, status = begin_of(record), run_status(record)
     known = status.get("components") or {}
-    names = [name for name in begin.get("components") or () if name not in known]
+    names = [name for name in begin.components if name not in known]
     if not names:
         return {}
-    kind = MODULE if begin.get("action") == MODULES else COMPONENT
+    kind = MODULE if begin.action == MODULES else COMPONENT
     outcomes = dict.fromkeys(names, (FAILED, UNKNOWN))
     # Who may end a run need not be allowed to read this.
     with suppress(ClusterError):
         inventories = read_inventories(cluster, owner_kind=kind)
-        if begin.get("action") == DELETE:
+        if begin.action == DELETE:
             outcomes = {name: _deletion_state(cluster, inventories.get(name)) for name in names}
         else:
             run = record["metadata"]["name"]

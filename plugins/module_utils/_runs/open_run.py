@@ -14,7 +14,8 @@ from .._cluster.errors import ApiError
 from .lease.held_lease import read_lease
 from .lease.lease import holder_of, is_run_lost
 from .records.record_schema import DELETE, RUNNING
-from .records.runs import begin_of, last_written, run_status
+from .records.run_record import begin_of, run_status
+from .records.runs import last_written
 
 
 def is_open(run: Object) -> bool:
@@ -56,10 +57,10 @@ def open_run_note(run: Object, *, is_lost: bool) -> str:
     if not is_open(run):
         return ""
     begin = begin_of(run)
-    what = "deletion" if begin.get("action") == DELETE else "run"
+    what = "deletion" if begin.action == DELETE else "run"
     description = (
-        f"the {what} {run['metadata']['name']} of Kyma {begin.get('version', '')}, begun by"
-        f" {begin.get('startedBy', 'an unknown user')} at {begin.get('startedAt', 'an unknown time')}, has"
+        f"the {what} {run['metadata']['name']} of Kyma {begin.version}, begun by"
+        f" {begin.started_by or 'an unknown user'} at {begin.started_at or 'an unknown time'}, has"
         f" not ended, and its record was last written at {last_written(run)}"
     )
     if is_lost:

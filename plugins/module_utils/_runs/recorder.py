@@ -22,15 +22,14 @@ from .records.hold_records import read_hold
 from .records.installation import Installation, read_installation, write_installation
 from .records.record_schema import RUNNING
 from .records.record_writer import current_user
+from .records.run_record import RunBegin, begin_of, run_status
 from .records.runs import (
-    begin_of,
     create_run,
     delete_old_runs,
     last_written,
     read_run,
     read_runs,
     run_conditions,
-    run_status,
     update_run_status,
 )
 from .run_failures import failures_of
@@ -47,7 +46,7 @@ def run_begin(
     components: Sequence[str],
     all_components: Sequence[str],
     deadline: float,
-) -> dict[str, Any]:
+) -> RunBegin:
     """What the record of a run says of its begin.
 
     Args:
@@ -58,27 +57,28 @@ def run_begin(
         all_components: those of the release, in its order.
         deadline: in seconds after the beginning, which is now; 0 for none.
     """
-    return {
-        "action": action,
-        "version": version,
-        "previous": before.version,
-        "profile": profile,
-        "startedBy": current_user(),
-        "clock": time.monotonic(),
-        "startedAt": timestamp(),
-        "deadline": deadline,
-        "components": list(components),
-        "allComponents": list(all_components),
-    }
+    return RunBegin(
+        action=action,
+        version=version,
+        previous=before.version,
+        profile=profile,
+        started_by=current_user(),
+        clock=time.monotonic(),
+        started_at=timestamp(),
+        deadline=deadline,
+        components=tuple(components),
+        all_components=tuple(all_components),
+    )
 
 
 def begin_record(
     cluster: Cluster,
     name: str,
-    begin: Mapping[str, Any],
+    begin: RunBegin,
     before: Installation,
     begun: Installation,
     phases: Mapping[str, Any] | None = None,
+    lease: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Begin the record of a run; plans from before it are no longer valid.
 
@@ -90,6 +90,7 @@ def begin_record(
         begun: the installation while the run works. Without a digest, the next plan compares all of its
             release, unless the run succeeds.
         phases: that preceded the run, as phases of it.
+        lease: see :func:`~.records.runs.create_run`.
 
     Returns:
         These phases and the beginning of the run, as they are recorded.
@@ -101,8 +102,8 @@ def begin_record(
     require_no_hold(read_hold(cluster))
     # First, because the server refuses it if another run was quicker.
     uid = write_installation(cluster, replace(begun, last_run=name), seen=before)
-    recorded = {**(phases or {}), BEGIN: phase_entry(SUCCEEDED, time.monotonic() - begin["clock"])}
-    create_run(cluster, name, {**begin, "installation": uid}, recorded)
+    recorded = {**(phases or {}), BEGIN: phase_entry(SUCCEEDED, time.monotonic() - begin.clock)}
+    create_run(cluster, name, replace(begin, installation=uid), recorded, lease)
     end_previous_run(cluster, before.last_run, name)
     return recorded
 
@@ -157,7 +158,7 @@ def _end(state: str, problems: Sequence[str], seconds: float) -> dict[str, Any]:
     }
 
 
-def seconds_since_start(begin: Mapping[str, Any], until: datetime | None = None) -> float:
+def seconds_since_start(begin: RunBegin, until: datetime | None = None) -> float:
     """Seconds since a run began, after its plan: by the monotonic clock, if this is the host of its start.
 
     Args:
@@ -165,14 +166,14 @@ def seconds_since_start(begin: Mapping[str, Any], until: datetime | None = None)
         until: its end by the clock; None for now.
     """
     if until is not None:
-        return (until - (parse_time(begin.get("startedAt", "")) or until)).total_seconds()
-    elapsed = time.monotonic() - begin.get("clock", 0.0)
-    if begin.get("startedBy") == current_user() and elapsed >= 0:
+        return (until - (parse_time(begin.started_at) or until)).total_seconds()
+    elapsed = time.monotonic() - begin.clock
+    if begin.started_by == current_user() and elapsed >= 0:
         return float(elapsed)
     return seconds_since_start(begin, datetime.now(UTC))
 
 
-def run_seconds(begin: Mapping[str, Any], status: Mapping[str, Any], until: datetime | None = None) -> float:
+def run_seconds(begin: RunBegin, status: Mapping[str, Any], until: datetime | None = None) -> float:
     """Seconds that a run has taken with its plan: the one number that is recorded and shown.
 
     Args:

@@ -15,7 +15,7 @@ from .._result_codec import to_result
 from ..migration import GLOBAL
 from .component_state import ComponentState, component_states
 from .outcomes import CANCELLED, FAILED, NARROW, NOT_STARTED, SUCCEEDED, ComponentOutcome
-from .records.runs import begin_of, run_status
+from .records.run_record import RunBegin, begin_of, run_status
 
 NEVER_STARTED = "never started: "
 NOTHING_KNOWN = "its process ended while it began, before anything was recorded"
@@ -80,7 +80,7 @@ def failures_in_short(run: Mapping[str, Any]) -> list[str]:
         run: its record.
     """
     status = run_status(run)
-    states = _states(status, begin_of(run).get("components") or ())
+    states = _states(status, begin_of(run).components)
     failures = [f"cancelled by {status['cancelled']}"] if status.get("cancelled") else []
     failures += [f"migration {name} failed: its task says why" for name in _broken_migrations(status)]
     failures += [f"{one.label} {_ENDS[one.state]}: its task says why" for one in states if one.state in _ENDS]
@@ -126,9 +126,9 @@ def run_problems(run: Mapping[str, Any], before: str = "") -> list[str]:
         before: a phase of it: only what precedes that phase counts. Empty for the whole run.
     """
     begin, status = begin_of(run), run_status(run)
-    failures = failures_of(status, begin.get("components") or (), interrupted_migrations(status))
+    failures = failures_of(status, begin.components, interrupted_migrations(status))
     # A run with a failure does not reach its late phases, and the failure is reported already.
-    return failures or ([] if begin else [NOTHING_KNOWN]) or _never_reached(begin, status, before)
+    return failures or ([] if begin.action else [NOTHING_KNOWN]) or _never_reached(begin, status, before)
 
 
 def interrupted_migrations(status: Mapping[str, Any]) -> list[str]:
@@ -144,10 +144,10 @@ def interrupted_migrations(status: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _never_reached(begin: Mapping[str, Any], status: Mapping[str, Any], before: str) -> list[str]:
-    planned = takewhile(lambda phase: phase != before, begin.get("phases") or ())
+def _never_reached(begin: RunBegin, status: Mapping[str, Any], before: str) -> list[str]:
+    planned = takewhile(lambda phase: phase != before, begin.phases)
     missing = [phase for phase in planned if phase not in (status.get("phases") or {})]
-    if missing or before or begin.get("alone"):
+    if missing or before or begin.alone:
         return [f"{phase}: did not end" for phase in missing]
     return [
         f"component {name}: its definitions still have versions that the release has no more"

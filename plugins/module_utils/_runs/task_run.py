@@ -12,6 +12,7 @@ from typing import Any
 
 from .._carrier.task import Task
 from .._errors import LifecycleError
+from .._record_codec import to_record
 from .._result_codec import to_result
 from .cancellation import CancellationCheck
 from .outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome, durations_of, phase_entry
@@ -72,7 +73,7 @@ class TaskRun:
         self.name = ""
         self.cancelled_by = ""
         self.cancellation = CancellationCheck(
-            task, {"metadata": {"name": self._name}, "status": {"begin": self._facts}}
+            task, {"metadata": {"name": self._name}, "status": {"begin": to_record(self._facts)}}
         )
 
     def begin(self) -> None:
@@ -147,4 +148,4 @@ class TaskRun:
         if self.name:
             # The work is done even if it cannot be recorded, and the result contains it too.
             with suppress(LifecycleError):
-                update_run_status(self._task.cluster, self.name, status, among=len(self._facts["components"]))
+                update_run_status(self._task.cluster, self.name, status, among=len(self._facts.components))

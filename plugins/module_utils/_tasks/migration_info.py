@@ -11,13 +11,14 @@ from typing import Any
 from .._carrier.options import RELEASE_SPEC
 from .._carrier.task import Result, Task, TaskDefinition
 from .._cluster.cluster import Object
-from .._cluster.shared_reads import SharedReads
 from .._components.migrations.migration_runner import select_migrations
 from .._deploy.desired.release_migrations import named_or_deployed_migrations
 from .._migrations.results import NOT_NEEDED, CheckResult
 from .._migrations.retirement import overdue_migrations
+from .._migrations.shared_reads import SharedReads
 from .._result_codec import to_result
-from .._runs.records.runs import begin_of, read_runs
+from .._runs.records.run_record import begin_of
+from .._runs.records.runs import read_runs
 from .._runs.records.undone_migrations import has_written, newest_undoing
 from ..migration import GLOBAL, Migration
 from .shared.option_values import migration_options
@@ -74,7 +75,7 @@ def _history(runs: Sequence[Object], migration: str) -> dict[str, Any]:
     undoing = newest_undoing(runs, migration)
     return {
         "last_run": last["metadata"]["name"],
-        "last_run_at": begin_of(last).get("startedAt", ""),
+        "last_run_at": begin_of(last).started_at,
         "last_state": outcome.get("state", ""),
         "last_seconds": outcome.get("seconds", 0.0),
         "runs": [run["metadata"]["name"] for run in wrote],

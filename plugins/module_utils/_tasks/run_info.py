@@ -18,7 +18,8 @@ from .._runs.outcomes import durations_of
 from .._runs.records.hold_records import read_hold
 from .._runs.records.installation import read_installation
 from .._runs.records.record_schema import DEPLOY
-from .._runs.records.runs import begin_of, last_written, read_run, read_runs, run_status
+from .._runs.records.run_record import begin_of, run_status
+from .._runs.records.runs import last_written, read_run, read_runs
 from .._runs.run_failures import failures_of
 from .._threads import call_in_threads
 
@@ -56,13 +57,13 @@ def _as_result(run: Object, *, is_lost: bool) -> dict[str, Any]:
     is_lost = is_lost and is_open(run)
     return {
         "name": run["metadata"]["name"],
-        "action": begin.get("action", DEPLOY),
-        "version": begin.get("version", ""),
-        "previous": begin.get("previous", ""),
-        "profile": begin.get("profile", ""),
-        "release_digest": begin.get("releaseDigest", ""),
-        "started_by": begin.get("startedBy", ""),
-        "started_at": begin.get("startedAt", ""),
+        "action": begin.action or DEPLOY,
+        "version": begin.version,
+        "previous": begin.previous,
+        "profile": begin.profile,
+        "release_digest": begin.release_digest,
+        "started_by": begin.started_by,
+        "started_at": begin.started_at,
         "finished_at": status.get("finishedAt", ""),
         "state": LOST if is_lost else str(status["state"]),
         "written_at": last_written(run),

@@ -33,8 +33,8 @@ _ENTRY_KEYS = {
     "namespace": Key("The namespace of its objects. By default it is `defaultNamespace`.", _NAME),
     "needs": Key("Components that must be healthy before this one is deployed.", _NAME, is_list=True),
     "timeout": Key(
-        "How long it may take to become healthy, such as 600, 90s or 1h30m. By default it is"
-        " `kyma_component_timeout`.",
+        "How long it may take to become healthy, such as 600, 90s or 1h30m. The default is"
+        " the role's timeout (kyma_component_timeout).",
         _DURATION,
     ),
     "source": Key("The folder or file of the release with its objects, in place of the places by its name."),

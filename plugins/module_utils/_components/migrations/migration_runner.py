@@ -19,13 +19,15 @@ from ..._migrations.results import CheckResult, EngineSettings, MigrationOutcome
 from ..._migrations.verdicts import with_unplanned
 from ..._progress import GRACE, no_progress
 from ..._result_codec import to_result
-from ..._runs.records.runs import begin_of, update_run_status
+from ..._runs.records.run_record import begin_of
+from ..._runs.records.runs import update_run_status
 from ...migration import Component, Migration, Phase
 from ..component_plan import MigrationPlan
 
 if TYPE_CHECKING:
     from ..._cluster.fence import LeaseHolding
     from ..._migrations.journal.journal_entry import Journal
+from ..._runs.records.record_schema import DEPLOY
 
 
 @dataclass(frozen=True)
@@ -93,9 +95,9 @@ class MigrationRunner:
     def bound_to_plan(self, record: Mapping[str, Any]) -> MigrationRunner:
         """The same, bound to their verdicts in the plan of a run; see :mod:`~.verdicts`."""
         begin = begin_of(record)
-        predicted = begin.get("migrations") or {}
-        if "code" in begin:
-            # The run of a deletion has no plan of migrations.
+        predicted = begin.migrations
+        if begin.action == DEPLOY:
+            # Other runs have no plan of migrations.
             predicted = with_unplanned(predicted, self.migrations)
         return replace(self, setting=replace(self.setting, predicted=predicted))
 
@@ -121,7 +123,7 @@ class MigrationRunner:
 
     def entry_count(self, record: Mapping[str, Any]) -> int:
         """The number of components and migrations that the record of a run may list."""
-        return len(begin_of(record).get("components") or ()) + len(self.migrations)
+        return len(begin_of(record).components) + len(self.migrations)
 
     def with_components(
         self, components: Mapping[str, Component], version: str, profile: str

@@ -35,7 +35,8 @@ from ..._runs.records.installation import read_installation
 from ..._runs.records.journal_records import read_journal, with_secrets
 from ..._runs.records.record_rights import records_rights, undo_rights
 from ..._runs.records.record_writer import current_user
-from ..._runs.records.runs import begin_of, new_run_name, read_run, read_runs
+from ..._runs.records.run_record import begin_of
+from ..._runs.records.runs import new_run_name, read_run, read_runs
 from ..._runs.records.undone_migrations import (
     UndoneMigration,
     record_undone,
@@ -128,7 +129,7 @@ def _require_no_run(cluster: Cluster) -> None:
         return
     begin = begin_of(run)
     raise LifecycleError(
-        f"the run {installation.last_run}, begun by {begin.get('startedBy')} at {begin.get('startedAt')}, has"
+        f"the run {installation.last_run}, begun by {begin.started_by} at {begin.started_at}, has"
         " not ended: let it end first, or end it by `cancel_kyma -e kyma_cancel_end=true` if its process "
         "is gone"
     )

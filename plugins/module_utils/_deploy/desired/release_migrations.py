@@ -20,7 +20,7 @@ from ..._release.lazy_objects import LazyObjects
 from ..._release.model import FOUNDATION, rendering_digest
 from ..._runs.records.installation import Installation, read_installation
 from ..._runs.records.inventories import read_inventories
-from ..._runs.records.runs import begin_of
+from ..._runs.records.run_record import begin_of
 from ...migration import Component
 from .release_profile import chosen_profile
 
@@ -150,8 +150,7 @@ def release_migrations(
 
 def recorded_actions(record: Mapping[str, Any]) -> Mapping[str, str] | None:
     """What a run does with components, according to its plan; None if its record does not say it."""
-    actions: Mapping[str, str] | None = begin_of(record).get("actions")
-    return actions
+    return begin_of(record).actions or None
 
 
 def with_deployed_profile(task: Task) -> Task:

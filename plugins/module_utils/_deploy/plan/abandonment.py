@@ -12,7 +12,7 @@ from ..._components.component_inventory import deployed_as
 from ..._objects.inventory.inventory import Inventory
 from ..._release.model import FOUNDATION
 from ..._runs.records.installation import Installation
-from ..._runs.records.runs import begin_of, run_status
+from ..._runs.records.run_record import begin_of, run_status
 from ..desired.release_versions import is_same
 
 
@@ -66,7 +66,7 @@ def begun_migrations(target: str, runs: Iterable[Mapping[str, Any]]) -> dict[str
 
 
 def _runs_of(target: str, runs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    return [run for run in runs if is_same(begin_of(run).get("version") or "", target)]
+    return [run for run in runs if is_same(begin_of(run).version, target)]
 
 
 def downgrade_problem(inventory: Inventory, version: str) -> str:

@@ -24,7 +24,7 @@ from ..._objects.inventory.inventory_entry import short_hash
 from ..._release.model import NO_PROFILE, rendering_digest
 from ..._result_codec import to_result
 from ..._runs.records.installation import identity_of
-from ..._runs.records.runs import begin_of
+from ..._runs.records.run_record import begin_of
 from ..._text import first_of
 from .release_plan import Plan
 
@@ -193,7 +193,7 @@ def with_planned_release(task: Task, record: Mapping[str, Any]) -> Task:
         LifecycleError: the release is another one.
     """
     begin = begin_of(record)
-    planned, profile = begin.get("digest"), begin.get("profile", "")
+    planned, profile = begin.digest, begin.profile
     if not (planned and task.materials.has_release):
         return task
     requested = task.params["profile"]
@@ -219,7 +219,7 @@ def require_planned_code(task: Task, record: Mapping[str, Any]) -> None:
     Raises:
         LifecycleError: the code is different.
     """
-    planned = begin_of(record).get("code")
+    planned = begin_of(record).code
     if not planned:
         return
     current = task.materials.migrations().code

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -15,7 +14,7 @@ from ..._result_codec import to_result
 from ..._runs.cluster_state import LOST
 from ..._runs.open_run import is_open, lost_runs
 from ..._runs.records.approvals import find_approvals
-from ..._runs.records.runs import begin_of, run_status
+from ..._runs.records.run_record import begin_of, run_status
 from .release_plan import Plan
 
 
@@ -33,17 +32,13 @@ def rollout_facts(cluster: Cluster, plan: Plan, release_digest: str) -> dict[str
         "release_digest": release_digest,
         "installed_digest": installation.release_digest,
         "since": installation.release_since,
-        "begun": _begun(installation.rollout),
+        "begun": installation.rollout._asdict(),
         "run": _last_run(cluster, installation.last_run),
         "now": cluster.server_time(),
         "healthy_since": plan.health.since,
         "approvals": to_result(approvals),
         "approvals_problem": problem,
     }
-
-
-def _begun(rollout: Mapping[str, str]) -> dict[str, str]:
-    return {"ring": rollout.get("ring", ""), "release_digest": rollout.get("releaseDigest", "")}
 
 
 def _last_run(cluster: Cluster, name: str) -> dict[str, str]:
@@ -55,4 +50,4 @@ def _last_run(cluster: Cluster, name: str) -> dict[str, str]:
         return {}
     is_lost = is_open(run) and name in lost_runs(cluster, [run])
     state = LOST if is_lost else str(run_status(run)["state"])
-    return {"name": name, "state": state, "release_digest": begin_of(run).get("releaseDigest", "")}
+    return {"name": name, "state": state, "release_digest": begin_of(run).release_digest}

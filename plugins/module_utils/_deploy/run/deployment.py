@@ -43,7 +43,8 @@ from ..._runs.recorder import end_if_cancelled, seconds_since_start
 from ..._runs.records.installation import read_installation, write_installation
 from ..._runs.records.inventories import read_inventories
 from ..._runs.records.journal_records import journal_of
-from ..._runs.records.runs import begin_of, new_run_name, read_run, run_status, update_run_status
+from ..._runs.records.run_record import begin_of, run_status
+from ..._runs.records.runs import new_run_name, read_run, update_run_status
 from ..._runs.run_failures import outcome_problems, task_failures
 from ..._threads import call_in_threads, map_in_threads
 from ..._timestamp import timestamp
@@ -115,7 +116,7 @@ class _Deployment:
             ),
             source=ContentSource(release.version, digest),
             additions=RunAdditions(self._new_kinds(), self._namespaces()),
-            planned=(self._begin.get("takings") or {}) if self._run else None,
+            planned=self._begin.takings if self._run else None,
             selection=self._selection(),
             providers=self._desired.providers,
             run=self._run,
@@ -126,13 +127,13 @@ class _Deployment:
 
     def _counter(self) -> Callable[[], str]:
         """Counts the components of the run that have ended, including those of earlier tasks."""
-        total = len(self._begin.get("components") or ())
+        total = len(self._begin.components)
         numbers = count(sum(1 for state in self._earlier.values() if state in ENDS) + 1)
         return lambda: f", {min(next(numbers), total)} of {total} components" if total > 1 else ""
 
     def _new_kinds(self) -> dict[tuple[str, str], Kind]:
         """The kinds that this run installed: outside of a run, all that the release defines."""
-        begun = self._begin.get("components") if self._run else self._desired.components
+        begun = self._begin.components if self._run else self._desired.components
         defined: dict[tuple[str, str], Kind] = {}
         for name in begun or ():
             component = self._desired.components.get(name)
@@ -142,7 +143,7 @@ class _Deployment:
     def _selection(self) -> Mapping[str, str]:
         """The objects of each component that are read and applied, as the plan of the run decided."""
         if self._run:
-            return self._begin.get("selection") or {}
+            return self._begin.selection
         return {name: MOVED for name, one in self._desired.components.items() if one.is_unchanged}
 
     def _namespaces(self) -> frozenset[str]:
@@ -199,8 +200,8 @@ class _Deployment:
         them.
         """
         states = {**self._earlier, **{name: one.state for name, one in self._outcomes.items()}}
-        unfinished = any(states.get(name) != SUCCEEDED for name in self._begin.get("components") or ())
-        if not self._run or self._begin.get("alone") or unfinished or self._place.cancelled():
+        unfinished = any(states.get(name) != SUCCEEDED for name in self._begin.components)
+        if not self._run or self._begin.alone or unfinished or self._place.cancelled():
             return
         wide = {name: entry.get("wide") for name, entry in (self._status.get("components") or {}).items()}
         wide |= {name: one.wide for name, one in self._outcomes.items()}
@@ -251,7 +252,7 @@ class _Deployment:
         state = self._phase(before).get("state", "")
         if state == FAILED:
             return "a global migration failed"
-        if not state and before in (self._begin.get("phases") or ()):
+        if not state and before in self._begin.phases:
             return "the global migrations before it did not end"
         return ""
 

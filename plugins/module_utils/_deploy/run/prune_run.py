@@ -22,7 +22,8 @@ from ..._runs.lease.own_lease import run_with_own_lease
 from ..._runs.outcomes import FAILED, PRUNE, SUCCEEDED, ComponentOutcome, duration_of, phase_entry
 from ..._runs.recorder import end_if_cancelled
 from ..._runs.records.inventories import read_owned
-from ..._runs.records.runs import new_run_name, read_run, run_status, update_run_status
+from ..._runs.records.run_record import run_status
+from ..._runs.records.runs import new_run_name, read_run, update_run_status
 from ..._runs.run_failures import run_problems
 from ..component_options import ComponentOptions
 from ..desired.desired_release import desired_release

@@ -34,7 +34,8 @@ from ..._runs.recorder import end_record, run_seconds, seconds_since_start
 from ..._runs.records.installation import Installation
 from ..._runs.records.inventories import read_inventories, write_inventory
 from ..._runs.records.record_schema import RUNNING
-from ..._runs.records.runs import begin_of, read_run, run_status
+from ..._runs.records.run_record import RunBegin, begin_of, run_status
+from ..._runs.records.runs import read_run
 from ..._runs.run_failures import failures_in_short, run_problems
 from ..._threads import map_in_threads
 
@@ -67,12 +68,12 @@ def end_run(task: Task) -> Result:
     return {**result, "plan": dict(task.params["plan"] or {})}
 
 
-def _unhealthy(cluster: Cluster, begin: Mapping[str, Any]) -> Result:
+def _unhealthy(cluster: Cluster, begin: RunBegin) -> Result:
     """What fails the task if an object is not healthy that the run left unchanged."""
-    inventories = read_inventories(cluster, begin["allComponents"]).values()
+    inventories = read_inventories(cluster, begin.all_components).values()
     live = read_live(cluster, inventories, has_health, once=True).objects
     problems = observed_health(inventories, live).problems
-    return {**unhealthy_result(begin["version"], problems), "state": FAILED} if problems else {}
+    return {**unhealthy_result(begin.version, problems), "state": FAILED} if problems else {}
 
 
 def _record_end(
@@ -105,12 +106,10 @@ def _record_end(
         "changed": True,
         "run": name,
         "state": state,
-        "previous": begin.get("previous", ""),
-        "version": begin["version"],
+        "previous": begin.previous,
+        "version": begin.version,
         "seconds": seconds,
-        "started_at": min(
-            (row["started_at"] for row in rows if row["started_at"]), default=begin["startedAt"]
-        ),
+        "started_at": min((row["started_at"] for row in rows if row["started_at"]), default=begin.started_at),
         "finished_at": max((row["finished_at"] for row in rows), default=""),
         "changes": changes_in(
             (status.get("components") or {}).values(), (status.get("migrations") or {}).values()
@@ -129,25 +128,23 @@ def _record_end(
     return result
 
 
-def _version_of(begin: Mapping[str, Any]) -> str:
-    previous = begin.get("previous")
+def _version_of(begin: RunBegin) -> str:
+    previous = begin.previous
     return f"is still at version {previous}" if previous else "has no version yet"
 
 
-def _installation_after(
-    before: Installation, run_name: str, begin: Mapping[str, Any], now: str
-) -> Installation:
+def _installation_after(before: Installation, run_name: str, begin: RunBegin, now: str) -> Installation:
     """The installation after a run that succeeded; components alone leave its version unchanged."""
-    if begin.get("alone"):
-        components = dict.fromkeys((*before.components, *begin["allComponents"]))
-        return replace(before, digest=begin.get("kept", ""), components=tuple(components), last_run=run_name)
-    release_digest = begin.get("releaseDigest", "")
+    if begin.alone:
+        components = dict.fromkeys((*before.components, *begin.all_components))
+        return replace(before, digest=begin.digest_of_others, components=tuple(components), last_run=run_name)
+    release_digest = begin.release_digest
     return Installation(
-        version=begin["version"],
-        target=begin["version"],
-        profile=begin.get("profile", ""),
-        digest=begin.get("digest", ""),
-        components=tuple(begin.get("allComponents") or ()),
+        version=begin.version,
+        target=begin.version,
+        profile=begin.profile,
+        digest=begin.digest,
+        components=begin.all_components,
         last_run=run_name,
         definitions=before.definitions,
         resource_version=before.resource_version,
@@ -165,9 +162,9 @@ def _what_next(state: str) -> str:
     return again if state == CANCELLED else "correct what failed and run the playbook again"
 
 
-def _what_of(begin: Mapping[str, Any]) -> str:
-    alone = f" ({', '.join(begin['alone'])} alone)" if begin.get("alone") else ""
-    return f"Kyma {begin['version']}{alone}"
+def _what_of(begin: RunBegin) -> str:
+    alone = f" ({', '.join(begin.alone)} alone)" if begin.alone else ""
+    return f"Kyma {begin.version}{alone}"
 
 
 def _unseen(status: Mapping[str, Any], now: float) -> list[str]:

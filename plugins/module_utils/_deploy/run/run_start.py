@@ -34,7 +34,8 @@ from ..._runs.records.definitions import RecordKinds, install_definitions
 from ..._runs.records.hold_records import read_hold
 from ..._runs.records.installation import Installation, basis_in, read_installation, records_version
 from ..._runs.records.inventories import read_inventories, read_record_versions
-from ..._runs.records.record_schema import DEPLOY, RUNNING
+from ..._runs.records.record_schema import DEPLOY, RUNNING, RolloutReference
+from ..._runs.records.run_record import RunBegin
 from ..._runs.records.runs import new_run_name
 from ..._threads import call_in_threads
 from ..._timestamp import precise_timestamp
@@ -88,10 +89,11 @@ def start_run(task: Task, kinds: RecordKinds, plan: Mapping[str, Any]) -> Result
         # First, because the run's seconds begin with it.
         begin = _run_begin(plan, seen.installation, task.params)
         install_definitions(working_task.cluster, seen.installation, kinds)
-        begin["lease"] = lease_record(won)
         begun = _installation_while_running(plan, seen.installation, kinds)
-        begun = replace(begun, rollout=begin.get("rollout", begun.rollout))
-        phases = begin_record(working_task.cluster, name, begin, seen.installation, begun, phases)
+        if task.params["rollout"]:
+            begun = replace(begun, rollout=begin.rollout)
+        lease = lease_record(won)
+        phases = begin_record(working_task.cluster, name, begin, seen.installation, begun, phases, lease)
         _note_begin(working_task, plan, name, begin)
     return {
         "changed": True,
@@ -104,7 +106,7 @@ def start_run(task: Task, kinds: RecordKinds, plan: Mapping[str, Any]) -> Result
     }
 
 
-def _run_begin(plan: Mapping[str, Any], before: Installation, params: Mapping[str, Any]) -> dict[str, Any]:
+def _run_begin(plan: Mapping[str, Any], before: Installation, params: Mapping[str, Any]) -> RunBegin:
     """What the run's record says of its begin."""
     taking_part = [name for wave in plan["waves"] for name in wave]
     begin = run_begin(
@@ -116,25 +118,25 @@ def _run_begin(plan: Mapping[str, Any], before: Installation, params: Mapping[st
         all_components=[c["name"] for c in plan["components"] if c["action"] not in ("orphaned", "delete")],
         deadline=params["deadline"],
     )
-    begin |= {
-        "digest": plan["digest"],
-        "releaseDigest": plan["release_digest"],
-        "selection": dict(plan["selection"]),
-        "takings": dict(plan["takings"]),
-        "actions": dict(plan["actions"]),
-        "prune": list(plan.get("prune") or ()),
-        "phases": _phases_of(plan["stages"]),
-        "migrations": predicted_verdicts(plan["migrations"]),
-    }
-    if rollout := params["rollout"]:
-        begin["rollout"] = {"ring": rollout["ring"], "releaseDigest": rollout["release_digest"]}
-    if "code" in plan:
-        begin["code"] = dict(plan["code"])
-    if plan["alone"]:
-        # Those components of the same release leave the cluster with all of it, as it was rendered.
-        digest = before.digest if before.digest == plan["digest"] else ""
-        begin |= {"alone": plan["alone"], "kept": digest}
-    return begin
+    rollout = params["rollout"] or {}
+    begin = replace(
+        begin,
+        digest=plan["digest"],
+        release_digest=plan["release_digest"],
+        rollout=RolloutReference(rollout.get("ring", ""), rollout.get("release_digest", "")),
+        selection=plan["selection"],
+        takings=plan["takings"],
+        actions=plan["actions"],
+        prune=tuple(plan.get("prune") or ()),
+        phases=tuple(_phases_of(plan["stages"])),
+        migrations=predicted_verdicts(plan["migrations"]),
+        code=plan.get("code") or {},
+    )
+    if not plan["alone"]:
+        return begin
+    # Those components of the same release leave the cluster with all of it, as it was rendered.
+    digest = before.digest if before.digest == plan["digest"] else ""
+    return replace(begin, alone=tuple(plan["alone"]), digest_of_others=digest)
 
 
 def _installation_while_running(
@@ -155,11 +157,11 @@ def _phases_before(plan: Mapping[str, Any], lease_seconds: float) -> dict[str, A
     return {PLAN: {"kind": PLAN, "state": SUCCEEDED, **plan["duration"]}, LEASE: lease}
 
 
-def _note_begin(task: Task, plan: Mapping[str, Any], name: str, begin: Mapping[str, Any]) -> None:
+def _note_begin(task: Task, plan: Mapping[str, Any], name: str, begin: RunBegin) -> None:
     if plan.get("noted"):
         record_observations(task.cluster, plan, read_inventories(task.cluster))
     if task.cancelled():
-        end_cancelled_run(task.cluster, name, stop_text(begin["startedBy"]))
+        end_cancelled_run(task.cluster, name, stop_text(begin.started_by))
 
 
 def _phases_of(stages: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -21,7 +21,8 @@ from ..._progress import NOTICE
 from ..._threads import map_in_threads
 from ..._timestamp import timestamp
 from ..records.record_writer import current_user, patch_record
-from ..records.runs import RUN, run_status
+from ..records.run_record import run_status
+from ..records.runs import RUN
 from .acquisition import AcquiredLease, Acquisition, LeaseRequest
 from .fence_token import Fence, fence_of, fenced_cluster, lower_fence, no_fence_reason
 from .held_lease import HeldLease, read_lease

@@ -4,5 +4,6 @@
 """The custom resources that store records: one file per kind.
 
 Public modules: `approvals`, `cluster_hold`, `definitions`, `hold_records`, `installation`, `inventories`,
-`journal_records`, `modules`, `record_rights`, `record_schema`, `record_writer`, `runs`, `undone_migrations`.
+`journal_records`, `modules`, `record_rights`, `record_schema`, `record_writer`, `run_record`, `runs`,
+`undone_migrations`.
 """

@@ -6,43 +6,73 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Annotated
 
 from ..._cluster.cluster import API_VERSION, Cluster, Object
 from ..._cluster.errors import Conflict, Forbidden, NotFound
-from ..._custom_resources.conditions import new_condition
-from ..._custom_resources.crd_builder import (
-    CONDITIONS_SCHEMA,
-    STRING,
-    STRINGS,
-    object_schema,
-)
+from ..._custom_resources.conditions import Conditions, Time, new_condition
 from ..._custom_resources.resource_kind import ResourceKind
 from ..._errors import LifecycleError
+from ..._field_notes import in_metadata, in_status
 from ..._objects.inventory.inventory import Inventory, RecordVersion
 from ..._objects.inventory.inventory_entry import short_hash
 from ..._timestamp import timestamp
 from ..outcomes import deployed_completely, not_deployed_completely
-from .record_schema import ROLLOUT_SCHEMA, STORAGE_VERSION, known_record
+from .record_schema import STORAGE_VERSION, RolloutReference
 from .record_writer import apply_record, patch_record, whole_status
 
 INSTALLATION_NAME = "kyma"
-_TEXTS = {
-    "version": "version",
-    "target": "target",
-    "profile": "profile",
-    "digest": "digest",
-    "releaseDigest": "release_digest",
-    "releaseSince": "release_since",
-    "lastRun": "last_run",
-    "definitions": "definitions",
-}
-"""The texts of a record's status, with the names that they have here."""
+
+
+@dataclass(frozen=True)
+class Installation:
+    """Which release a cluster has. Its uid and version are those of the record, to notice other writers.
+
+    Its conditions are in the form of the record.
+    """
+
+    version: Annotated[str, in_status("The release that was last deployed completely. Empty for none.")] = ""
+    target: Annotated[
+        str, in_status("The release that is being deployed. It equals `version` if no deployment is open.")
+    ] = ""
+    profile: Annotated[str, in_status("The profile of the target.")] = ""
+    digest: Annotated[
+        str, in_status("A hash of the release of `version` as it was rendered, options included.")
+    ] = ""
+    components: Annotated[tuple[str, ...], in_status("The components of `version`.")] = ()
+    last_run: Annotated[str, in_status("The name of the newest run.")] = ""
+    definitions: Annotated[
+        str, in_status("A hash of the definitions of records as they were last installed.")
+    ] = ""
+    resource_version: Annotated[str, in_metadata()] = ""
+    uid: Annotated[str, in_metadata()] = ""
+    conditions: Annotated[Conditions, in_status()] = field(default=(), compare=False)
+    release_digest: Annotated[
+        str,
+        in_status(
+            "A hash of the files of the release that was last deployed completely. It is the same on all"
+            " clusters that have the release."
+        ),
+    ] = ""
+    release_since: Annotated[
+        Time,
+        in_status(
+            "When the first run of that release succeeded, or when a rollout found it on the cluster. By the"
+            " clock of the cluster."
+        ),
+    ] = ""
+    rollout: Annotated[
+        RolloutReference,
+        in_status(
+            "The rollout of the newest run that the gate of a ring let begin. Runs by hand do not change it."
+        ),
+    ] = field(default_factory=RolloutReference)
+
 
 INSTALLATION = ResourceKind(
-    dict,
+    Installation,
     "KymaInstallation",
     "kymainstallations",
     "kyin",
@@ -59,55 +89,10 @@ INSTALLATION = ResourceKind(
         ("Since", "string", ".status.releaseSince"),
     ],
     storage_version=STORAGE_VERSION,
-    parts={
-        "status": object_schema(
-            **{**dict.fromkeys(_TEXTS, STRING), "releaseSince": {"type": "string", "format": "date-time"}},
-            rollout=ROLLOUT_SCHEMA,
-            components=STRINGS,
-            conditions=CONDITIONS_SCHEMA,
-        ),
-    },
     only_name=INSTALLATION_NAME,
     has_status=True,
-    example={},
+    example=Installation(),
 )
-
-
-@dataclass(frozen=True)
-class Installation:
-    """Which release a cluster has.
-
-    Attributes:
-        version: the release that was last deployed completely, or empty.
-        target: the release that is being deployed; equals ``version`` when no deployment is open.
-        profile: of the target.
-        digest: of the release that ``version`` was deployed from, rendering and options included.
-        components: names of the components of ``version``, the foundation included.
-        last_run: the name of the newest run.
-        definitions: a hash of our definitions as they were last installed, or empty.
-        resource_version, uid: of the record itself, to notice a concurrent writer.
-        conditions: in the form of the record.
-        release_digest: of the files of the release that was last deployed completely, or empty. Unlike
-            ``digest`` it is equal on all clusters that have the release.
-        release_since: when its first run succeeded, or when a rollout found the cluster with that release
-            (RFC 3339, by the clock of the cluster).
-        rollout: of the newest run that the gate of a ring let begin, as in its record; empty if there was
-            none. It outlives that record, and runs by hand.
-    """
-
-    version: str = ""
-    target: str = ""
-    profile: str = ""
-    digest: str = ""
-    components: tuple[str, ...] = ()
-    last_run: str = ""
-    definitions: str = ""
-    resource_version: str = ""
-    uid: str = ""
-    conditions: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
-    release_digest: str = ""
-    release_since: str = ""
-    rollout: Mapping[str, str] = field(default_factory=dict)
 
 
 def installation_from(obj: Object | None) -> Installation:
@@ -116,17 +101,7 @@ def installation_from(obj: Object | None) -> Installation:
     Raises:
         NewerRecord: a newer version of this collection has written it.
     """
-    if obj is None:
-        return Installation()
-    status = known_record(obj).get("status") or {}
-    return Installation(
-        **{name: status.get(key, "") for key, name in _TEXTS.items()},
-        components=tuple(status.get("components") or ()),
-        resource_version=obj["metadata"].get("resourceVersion", ""),
-        uid=obj["metadata"].get("uid", ""),
-        conditions=tuple(status.get("conditions") or ()),
-        rollout=status.get("rollout") or {},
-    )
+    return Installation() if obj is None else INSTALLATION.read(obj)
 
 
 def basis_of(installation: Installation, inventories: Iterable[Inventory], identity: str = "") -> str:
@@ -181,13 +156,8 @@ def write_installation(
     Raises:
         StaleInstallation: another process has created or changed it in the meantime.
     """
-    values = {
-        **{key: getattr(installation, name) for key, name in _TEXTS.items()},
-        "rollout": dict(installation.rollout),
-        "components": list(installation.components),
-        "conditions": [_deployed_condition(installation)],
-    }
-    status = whole_status(INSTALLATION, {key: value for key, value in values.items() if value})
+    recorded = replace(installation, conditions=(_deployed_condition(installation),))
+    status = whole_status(INSTALLATION, INSTALLATION.object_of(recorded)["status"])
     try:
         precondition = {"uid": installation.uid, "resourceVersion": installation.resource_version}
         if not installation.uid:

@@ -82,7 +82,7 @@ def inventories_from(objects: Iterable[Object]) -> list[Inventory]:
     parts: dict[tuple[str, str], list[InventoryPart]] = {}
     for part in map(INVENTORY.read, objects):
         parts.setdefault((part.owner_kind, part.owner), []).append(part)
-    return [_join_parts(*owner, found) for owner, found in parts.items()]
+    return [_join_parts(*owner, records) for owner, records in parts.items()]
 
 
 def _join_parts(owner_kind: str, owner: str, records: list[InventoryPart]) -> Inventory:

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+from typing import Annotated, NamedTuple
+
 from ..._cluster.cluster import GROUP
-from ..._custom_resources.crd_builder import STRING, object_schema
 from ..._custom_resources.storage_version import Record, require_known_version
 
 STORAGE_VERSION = 1
@@ -15,12 +16,17 @@ STORAGE_VERSION = 1
 Each change of a record's fields needs a new version, and a reader that converts older versions."""
 OWNER_LABEL = f"{GROUP}/owner"
 """On inventories: their owner."""
-ROLLOUT_SCHEMA = object_schema(ring=STRING, releaseDigest=STRING)
-"""The reference of a run to its rollout: the ring whose gate let the run begin, and the release to reach."""
 DEPLOY, DELETE, MODULES = "deploy", "delete", "modules"
 """What a run does."""
 RUNNING = "running"
 """The state of a run without an end."""
+
+
+class RolloutReference(NamedTuple):
+    """The reference of a run to its rollout."""
+
+    ring: Annotated[str, "The ring whose gate let the run begin."] = ""
+    release_digest: Annotated[str, "The digest of the release to which the rollout leads."] = ""
 
 
 def known_record(record: Record) -> Record:

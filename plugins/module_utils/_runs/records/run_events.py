@@ -15,6 +15,7 @@ from ..._objects.inventory.inventory import COMPONENT
 from ..._threads import map_in_threads
 from .installation import INSTALLATION_NAME
 from .record_schema import DELETE, DEPLOY, RUNNING
+from .run_record import RunBegin, begin_of
 
 SUMMARY = f"{GROUP}/summary"
 """The annotation with the state of a run and the reasons: ``kubectl describe`` prints annotations first."""
@@ -29,16 +30,16 @@ def report_run(cluster: Cluster, record: Object, status: Mapping[str, Any]) -> N
         record: of the run.
         status: what was just written of it.
     """
-    meta, begin = record["metadata"], (record.get("status") or {}).get("begin") or {}
+    meta, begin = record["metadata"], begin_of(record)
     about = [{"kind": "KymaRun", "name": meta["name"], "uid": meta["uid"]}]
-    if begin.get("installation"):
-        about.append({"kind": "KymaInstallation", "name": INSTALLATION_NAME, "uid": begin["installation"]})
+    if begin.installation:
+        about.append({"kind": "KymaInstallation", "name": INSTALLATION_NAME, "uid": begin.installation})
     objects = [{"apiVersion": API_VERSION, **one} for one in about]
     notes = run_notes(meta["name"], begin, status)
     map_in_threads(lambda one: write_event(cluster, one[0], one[1], FIELD_MANAGER), product(objects, notes))
 
 
-def run_notes(name: str, begin: Mapping[str, Any], status: Mapping[str, Any]) -> list[EventNote]:
+def run_notes(name: str, begin: RunBegin, status: Mapping[str, Any]) -> list[EventNote]:
     """The Events that a part of a run's status calls for: pure.
 
     Args:
@@ -57,9 +58,9 @@ def run_notes(name: str, begin: Mapping[str, Any], status: Mapping[str, Any]) ->
     ]
     state = str(status.get("state") or "")
     if state == RUNNING:
-        action = _ACTIONS.get(begin.get("action", DEPLOY))
-        work = f"{action} {begin.get('version')}" if action else "work on modules"
-        notes.append(EventNote("Started", f"run {name}: {work}, begun by {begin.get('startedBy')}"))
+        action = _ACTIONS.get(begin.action or DEPLOY)
+        work = f"{action} {begin.version}" if action else "work on modules"
+        notes.append(EventNote("Started", f"run {name}: {work}, begun by {begin.started_by}"))
     elif state:
         text = f"run {name}: {end_text(status)}"
         notes.append(EventNote(state.capitalize(), text, is_warning=state != "succeeded"))

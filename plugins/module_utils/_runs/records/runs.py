@@ -15,59 +15,20 @@ from typing import Any
 from ..._cluster.cluster import API_VERSION, Cluster, Object
 from ..._cluster.errors import Conflict
 from ..._custom_resources.conditions import new_condition
-from ..._custom_resources.crd_builder import (
-    CONDITIONS_SCHEMA,
-    NUMBER,
-    OPEN,
-    STRING,
-    STRINGS,
-    object_schema,
-)
 from ..._custom_resources.resource_kind import ResourceKind
 from ..._errors import LifecycleError
 from ..._text import one_line
 from ..._timestamp import timestamp
-from .record_schema import ROLLOUT_SCHEMA, RUNNING, STORAGE_VERSION, known_record
+from .record_schema import RUNNING, STORAGE_VERSION, known_record
 from .record_writer import apply_record, patch_record
 from .run_events import SUMMARY, end_text, report_run
+from .run_record import RunBegin, RunRecord, begin_of, run_status
 
 MAX_RUNS = 20
 
-_DIGEST_OF_OTHERS = {"kept": STRING}
-"""The release that the components have which a run does not deploy."""
-
-_BEGIN = object_schema(
-    action=STRING,
-    version=STRING,
-    previous=STRING,
-    profile=STRING,
-    digest=STRING,
-    releaseDigest=STRING,
-    rollout=ROLLOUT_SCHEMA,
-    startedBy=STRING,
-    installation=STRING,
-    startedAt={"type": "string", "format": "date-time"},
-    clock=NUMBER,
-    deadline=NUMBER,
-    components=STRINGS,
-    allComponents=STRINGS,
-    selection={"type": "object", "additionalProperties": STRING},
-    takings={"type": "object", "additionalProperties": STRINGS},
-    actions={"type": "object", "additionalProperties": STRING},
-    alone=STRINGS,
-    **_DIGEST_OF_OTHERS,
-    prune=STRINGS,
-    phases=STRINGS,
-    migrations={
-        "type": "object",
-        "additionalProperties": object_schema(verdict=STRING, evidence=STRING),
-    },
-    code={"type": "object", "additionalProperties": STRING},
-)
-"""What is known of a run when it begins; it never changes."""
 
 RUN = ResourceKind(
-    dict,
+    RunRecord,
     "KymaRun",
     "kymaruns",
     "kyrun",
@@ -86,28 +47,8 @@ RUN = ResourceKind(
         ("Message", "string", ".status.message"),
     ],
     storage_version=STORAGE_VERSION,
-    parts={
-        "spec": object_schema(
-            cancel=object_schema(by=STRING, at={"type": "string", "format": "date-time"}),
-        ),
-        "status": object_schema(
-            state=STRING,
-            message=STRING,
-            cancelled=STRING,
-            cancelledAt={"type": "string", "format": "date-time"},
-            finishedAt={"type": "string", "format": "date-time"},
-            seconds=NUMBER,
-            begin=_BEGIN,
-            lease=OPEN,
-            components={"type": "object", "additionalProperties": OPEN},
-            migrations={"type": "object", "additionalProperties": OPEN},
-            phases={"type": "object", "additionalProperties": OPEN},
-            undone={"type": "object", "additionalProperties": OPEN},
-            conditions=CONDITIONS_SCHEMA,
-        ),
-    },
     has_status=True,
-    example={},
+    example=RunRecord(),
 )
 
 
@@ -117,7 +58,11 @@ def new_run_name() -> str:
 
 
 def create_run(
-    cluster: Cluster, name: str, begin: Mapping[str, Any], phases: Mapping[str, Any] | None = None
+    cluster: Cluster,
+    name: str,
+    begin: RunBegin,
+    phases: Mapping[str, Any] | None = None,
+    lease: Mapping[str, Any] | None = None,
 ) -> None:
     """Begin the record of a run, with the phases that have ended.
 
@@ -126,41 +71,19 @@ def create_run(
     Args:
         cluster: that has the record.
         name: of the run.
-        begin: what is known of it, and its ``lease``.
+        begin: what is known of it.
         phases: that have ended.
+        lease: under which its tasks write, if it has several.
     """
-    status = {
-        "state": RUNNING,
-        "conditions": run_conditions(RUNNING, ""),
-        "begin": {key: value for key, value in begin.items() if key != "lease"},
-        **({"lease": begin["lease"]} if begin.get("lease") else {}),
-        **({"phases": dict(phases)} if phases else {}),
-    }
-    record: Object = {
-        "apiVersion": API_VERSION,
-        "kind": "KymaRun",
-        "metadata": {"name": name, "annotations": {SUMMARY: RUNNING}},
-        "status": status,
-    }
-    report_run(cluster, apply_record(cluster, RUN, record), status)
-
-
-def run_status(run: Mapping[str, Any]) -> dict[str, Any]:
-    """The status of a run. It is running until it has an end, and cancelled if a person has requested that.
-
-    A run that was killed between the two requests that create its record has no status.
-    """
-    request = (run.get("spec") or {}).get("cancel") or {}
-    requested = (
-        {"cancelled": request["by"], "cancelledAt": request.get("at", "")} if request.get("by") else {}
+    record = RUN.object_of(
+        RunRecord(
+            state=RUNNING, begin=begin, lease=lease or {}, conditions=tuple(run_conditions(RUNNING, ""))
+        )
     )
-    return {"state": RUNNING, **requested, **(run.get("status") or {})}
-
-
-def begin_of(run: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What was known of a run when it began; empty if its record has no status."""
-    begin: Mapping[str, Any] = (run.get("status") or {}).get("begin") or {}
-    return begin
+    record["metadata"] |= {"name": name, "annotations": {SUMMARY: RUNNING}}
+    if phases:
+        record["status"]["phases"] = dict(phases)
+    report_run(cluster, apply_record(cluster, RUN, record), record["status"])
 
 
 def run_conditions(state: str, message: str) -> list[Object]:
@@ -224,7 +147,7 @@ def read_runs(cluster: Cluster) -> list[Object]:
 def last_written(run: Object) -> str:
     """When a run's record was last written (RFC 3339), by its ``managedFields``."""
     times = (str(manager.get("time") or "") for manager in run["metadata"].get("managedFields") or ())
-    return max([*times, str(begin_of(run).get("startedAt") or "")])
+    return max([*times, str(begin_of(run).started_at)])
 
 
 def delete_old_runs(cluster: Cluster, runs: Sequence[Object], last_run: str) -> None:

@@ -11,18 +11,14 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 
 from tests.make.site.record_reference import (
-    EVERY_KIND,
-    described_fields,
-    description_of,
     kind_of,
-    read_texts,
     record_definitions,
     record_page,
+    stored_version,
 )
 from tests.make.site.result_reference import result_page
 from tests.make.site.schema_fields import fields_of, table
 
-TEXTS = read_texts()
 SCHEMA: dict[str, Any] = {
     "required": ["name"],
     "properties": {
@@ -51,29 +47,9 @@ def test_a_row_is_one_line_without_a_cell_too_many() -> None:
 
 @pytest.mark.parametrize("definition", record_definitions(), ids=kind_of)
 def test_each_field_of_a_record_has_a_description(definition: Object) -> None:
-    assert [one.path for one in described_fields(definition, TEXTS) if not one.description] == []
-    assert description_of(definition, TEXTS)
-
-
-def test_each_description_belongs_to_a_field_that_has_no_other() -> None:
-    paths = {
-        kind_of(definition): {one.path for one in fields_of(_schema(definition)) if not one.description}
-        for definition in record_definitions()
-    }
-    shared = set(TEXTS[EVERY_KIND]) - set().union(*paths.values())
-    own = {
-        f"{kind} {path}"
-        for kind, texts in TEXTS.items()
-        if kind != EVERY_KIND
-        for path in texts
-        if path and path not in paths.get(kind, ())
-    }
-    assert (shared, own) == (set(), set())
-
-
-def _schema(definition: Object) -> dict[str, Any]:
-    [stored] = [one for one in definition["spec"]["versions"] if one["storage"]]
-    return dict(stored["schema"]["openAPIV3Schema"])
+    schema = stored_version(definition)["schema"]["openAPIV3Schema"]
+    assert [one.path for one in fields_of(schema) if not one.description] == []
+    assert schema["description"]
 
 
 def test_the_pages_have_all_kinds_and_fields() -> None:

@@ -31,7 +31,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.engine 
     run_migrations,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.guard import MigrationStopped
-from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import MigrationOutcome
+from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.results import (
+    MigrationOutcome,
+    PredictedVerdict,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
     MigrationError,
@@ -398,8 +401,8 @@ def test_a_thread_that_outlives_its_step_can_write_no_more() -> None:
 def test_a_verdict_that_the_plan_did_not_predict_fails_and_writes_nothing() -> None:
     cluster, observer = MemoryCluster(), Observer()
     predicted = {
-        "logging/mark": {"verdict": "not_needed", "evidence": "it was there"},
-        "logging/stuck": {"verdict": "needed", "evidence": "there is room"},
+        "logging/mark": PredictedVerdict("not_needed", "it was there"),
+        "logging/stuck": PredictedVerdict("needed", "there is room"),
     }
     stuck = migration("stuck", check=lambda _ctx: blocked("there is no room"), run=never)
     for one in (migration("mark", run=never), stuck):

@@ -14,7 +14,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.recorder import end_cancelled_run
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import begin_of, read_runs
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.run_record import begin_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import run
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Context,
@@ -117,7 +118,7 @@ def test_a_component_with_objects_is_never_said_to_be_not_started() -> None:
     for someone in kills():
         if not read_runs(someone.cluster):
             continue
-        has_begun = bool(begin_of(someone.record()))
+        has_begun = bool(begin_of(someone.record()).action)
         states = ended_states(someone)
         assert has_begun or not any(has_written(memory_of(someone), name) for name in NAMES)
         for name in NAMES if has_begun else ():
@@ -209,7 +210,7 @@ def test_a_deletion_that_was_killed_says_how_many_objects_are_left() -> None:
             someone.delete(*NAMES)
         except Killed:
             newest = someone.cluster.get(API_VERSION, "KymaRun", someone.installation().last_run)
-            if not newest or begin_of(newest).get("action") != "delete":
+            if not newest or begin_of(newest).action != "delete":
                 continue
             states = ended_states(someone)
             for name in NAMES:

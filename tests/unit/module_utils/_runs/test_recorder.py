@@ -18,6 +18,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.defin
     install_definitions,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import Installation
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.run_record import RunBegin
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
@@ -76,5 +77,5 @@ def test_a_run_that_a_person_ends_has_run_until_the_last_renewal_of_its_lease(
 def test_a_run_that_a_slow_clock_ends_has_taken_what_was_measured() -> None:
     ahead = (datetime.now(UTC) + timedelta(minutes=5)).strftime("%Y-%m-%dT%H:%M:%SZ")
     phases = {"plan": {"seconds": 3.0}, "lease": {"seconds": 0.1}, "components": {"seconds": 20}}
-    begin = {"clock": 0.0, "startedBy": "jane@elsewhere", "startedAt": ahead}
+    begin = RunBegin(started_by="jane@elsewhere", started_at=ahead)
     assert run_seconds(begin, {"phases": phases}) == 23.1

@@ -124,9 +124,8 @@ def test_the_definition_is_installed_if_it_is_missing(
 
 def install_older(cluster: MemoryCluster) -> None:
     """Install another definition than the one of this version."""
-    older = deep_copy(ERRAND_RESOURCE.definition)
-    older["spec"]["names"]["shortNames"] = ["kyerr", "other"]
-    replace(ERRAND_KINDS, definitions=(older,)).install(cluster)
+    older = replace(ERRAND_RESOURCE, short="kyolder")
+    replace(ERRAND_KINDS, kinds=(older,)).install(cluster)
 
 
 def test_an_older_definition_is_updated(empty: MemoryCluster) -> None:

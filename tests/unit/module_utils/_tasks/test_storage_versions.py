@@ -28,6 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records impor
     record_schema,
     runs,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.run_record import begin_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store import counters, switches
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.store_kinds import (
     STORE_KINDS,
@@ -101,7 +102,7 @@ def test_records_of_version_1_are_read() -> None:
     module = modules.module_record_from(of_kind("KymaModule"))
     assert (module.state, module.installed_version, module.status.state) == ("managed", "1.0.0", "Ready")
     assert (module.deploying.version, module.is_taken_over) == ("", False)
-    assert runs.begin_of(read_run(of_kind("KymaRun")))["version"] == "1.1"
+    assert begin_of(read_run(of_kind("KymaRun"))).version == "1.1"
     assert counters.JOB_COUNTER.read(of_kind("JobCounter")).counts == (2, 1)
     assert switches.JOB_STORE.read(of_kind("JobStore")).source_of_truth is switches.SourceOfTruth.STORAGE
 
@@ -167,7 +168,7 @@ def written_records() -> list[Object]:
     someone = deployer(release("2.9", {"gateway": [config_map("gateway", k="1")]}), migrations)
     assert someone.deploy()["state"] == "succeeded"
     someone.task(migration.DEFINITION, state="undone", ids=["gateway/writes"])
-    kinds = [one["spec"]["names"]["kind"] for one in RECORD_KINDS.written]
+    kinds = [one.kind for one in RECORD_KINDS.written]
     return [one for kind in kinds for one in someone.cluster.list(API_VERSION, kind).items]
 
 

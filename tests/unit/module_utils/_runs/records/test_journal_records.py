@@ -25,6 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.journ
     RunJournal,
     read_journal,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.run_record import RunBegin
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import create_run, read_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
@@ -47,7 +48,7 @@ def entry(before: str = "old", ref: Ref = REF) -> JournalEntry:
 @pytest.fixture(name="cluster")
 def _cluster() -> MemoryCluster:
     cluster = MemoryCluster(*RECORD_KINDS.definitions)
-    create_run(cluster, "run", {"startedAt": "2026-11-22T12:00:00Z"})
+    create_run(cluster, "run", RunBegin(started_at="2026-11-22T12:00:00Z"))
     return cluster
 
 

@@ -25,6 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._record_codec impor
     annotation,
     is_model,
     model_fields,
+    to_record,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.store_kinds import STORED_JOB_KINDS
 from hypothesis import given
@@ -50,6 +51,8 @@ def values(type_: Any, note: FieldNote) -> st.SearchStrategy[Any]:
     if note.shape is not None and isinstance(note.shape, type) and issubclass(note.shape, StrEnum):
         return st.sampled_from([str(word) for word in note.shape])
     origin = get_origin(type_)
+    if origin is Mapping and note.shape is not None:
+        return values(*annotation(note.shape)).map(to_record)
     if origin is Mapping and get_args(type_)[1] is not Any:
         return st.dictionaries(TEXTS, values(*annotation(get_args(type_)[1])), max_size=2)
     if origin is Mapping:
@@ -77,7 +80,7 @@ def models(model: Any) -> st.SearchStrategy[Any]:
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda one: one.kind)
 @given(data=st.data())
-def test_what_is_written_fits_the_schema_and_is_read_as_it_was(kind: ResourceKind[Any], data: Any) -> None:
+def test_a_written_record_fits_the_schema_and_is_read_as_it_was(kind: ResourceKind[Any], data: Any) -> None:
     obj = kind.object_of(data.draw(models(kind.model)))
     assert list(misfits(obj, kind.schema)) == []
     assert kind.object_of(kind.read(obj)) == obj
