@@ -52,13 +52,24 @@ def binding_of(role: str, account: Mapping[str, str]) -> Object:
     }
 
 
-def deployer_of(cluster: OwnCluster, folder: Path, name: str = "pipeline") -> Playbook:
+def deployer_of(
+    cluster: OwnCluster, folder: Path, name: str = "pipeline", *, may_hold: bool = False
+) -> Playbook:
     """A connection with the shipped role, and rights for the kinds of the releases.
 
     Without a ServiceAccount for the fence, which is then advisory: that saves each run a token.
+
+    Args:
+        cluster: to connect to.
+        folder: of the user.
+        name: of the account.
+        may_hold: whether it also has the shipped role of those who hold clusters.
     """
     for obj in rights_to_deploy({"name": name, "namespace": HOME}):
         cluster.api.apply(obj)
+    if may_hold:
+        cluster.api.apply(yaml.safe_load((ROLES / "holder.yaml").read_text()))
+        bind(cluster, "kyma-lifecycle-holder", name)
     return playbook_of(cluster, folder, name)
 
 

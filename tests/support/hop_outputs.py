@@ -138,7 +138,9 @@ def sums_of(counts: dict[str, int]) -> str:
 def installation_of(cluster: OwnCluster) -> dict[str, str]:
     """What ``kubectl get kyin`` shows, by column, and the message of its condition."""
     head, row = kubectl(cluster.kubeconfig, "get", "kyin").splitlines()
-    columns = [(match[0].strip(), *match.span()) for match in re.finditer(r"\S+(?: \S+)*\s*", head)]
+    # The last title may be shorter than its value.
+    titles = re.finditer(r"\S+(?: \S+)*\s*", head.ljust(len(row)))
+    columns = [(match[0].strip(), *match.span()) for match in titles]
     status = json.loads(kubectl(cluster.kubeconfig, "get", "kyin", "kyma", "-o", "json"))["status"]
     [message] = [one["message"] for one in status["conditions"] if one["type"] == "Deployed"]
     return {**{name: row[start:end].strip() for name, start, end in columns}, "message": message}

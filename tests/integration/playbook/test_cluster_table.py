@@ -96,7 +96,7 @@ class Fleet:
         (folder / "migrations").mkdir()
         (folder / "migrations" / "fail.py").write_text(FAILING)
         (folder / "here").mkdir()
-        self.playbook = deployer_of(cluster, folder / "here", "here")
+        self.playbook = deployer_of(cluster, folder / "here", "here", may_hold=True)
         self.kubeconfig = folder / "here" / "kubeconfig"
         gone = yaml.safe_load(self.kubeconfig.read_text())
         for one in gone["clusters"]:
@@ -108,7 +108,7 @@ class Fleet:
         """Let these hosts lead to another cluster; returns a playbook for it."""
         folder = self.folder / hosts[0]
         folder.mkdir()
-        playbook = deployer_of(cluster, folder, hosts[0])
+        playbook = deployer_of(cluster, folder, hosts[0], may_hold=True)
         self._others |= dict.fromkeys(hosts, folder / "kubeconfig")
         return playbook
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import GROUP
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.own_objects import HOLDS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import Hold
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold_records import (
     read_hold,
@@ -18,7 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold_
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 from ansible_collections.kyma.lifecycle.plugins.modules import hold
 
-from tests.support.accounts import HOME, ROLES, bind, playbook_of
+from tests.support.accounts import HOME, ROLES, bind, deployer_of, playbook_of
 from tests.support.kubectl import kubectl
 from tests.support.own_cluster import OwnCluster
 from tests.support.pasted_commands import paste
@@ -30,6 +31,12 @@ pytestmark = pytest.mark.control_plane
 
 HOLD, END, ALLOW = yaml.safe_load(hold.EXAMPLES)
 REASON = HOLD["kyma.lifecycle.hold"]["reason"]
+
+
+@pytest.fixture(scope="module")
+def playbook(own_cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
+    """Runs playbooks as somebody who may deploy to this file's cluster, and hold it."""
+    return deployer_of(own_cluster, tmp_path_factory.mktemp("user"), may_hold=True)
 
 
 def hold_of(cluster: OwnCluster) -> Hold | None:
@@ -113,6 +120,6 @@ def test_the_shipped_role_of_holders_reaches_no_other_record(own_cluster: OwnClu
 
     verbs = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")
     assert {verb for verb in verbs if may(verb, "kymaholds")} == {*verbs} - {"update", "deletecollection"}
-    others = [one["spec"]["names"]["plural"] for one in RECORD_KINDS.definitions if one is not HOLD]
+    others = [one.plural for one in RECORD_KINDS.all if one.plural != HOLDS]
     others += [f"{plural}/status" for plural in others]
     assert [(verb, other) for verb in verbs for other in others if may(verb, other)] == []

@@ -138,7 +138,7 @@ def test_without_a_service_account_a_run_says_that_its_fence_is_advisory(deploye
         in outcome.text
     )
     assert (deployers.deployed(), deployers.leftovers()) == (expected, [])
-    assert deployers.runs()[-1]["spec"]["lease"]["note"] == reason
+    assert deployers.runs()[-1]["status"]["lease"]["note"] == reason
 
 
 def test_a_deployment_without_changes_reads_no_lease(deployers: Deployers) -> None:

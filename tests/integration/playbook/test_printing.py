@@ -180,7 +180,7 @@ def test_the_report_is_written_though_the_deployment_has_failed(shown: Outcome, 
     assert REASON in page
     assert {"broken", "dependent"} <= set(re.findall(r"\w+", page))
     assert re.search(
-        rf"kubectl --kubeconfig \S*{playbook.folder.name}/kubeconfig --context \S+ get runs", page
+        rf"kubectl --kubeconfig \S*{playbook.folder.name}/kubeconfig --context \S+ get kymaruns", page
     )
     # It changes no cluster, and its tasks do not hide that the deployment has failed.
     assert shown.status == 2

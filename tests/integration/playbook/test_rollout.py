@@ -19,6 +19,7 @@ from datetime import datetime, timedelta
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.cluster_hold import Hold
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold_records import write_hold
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.run_record import begin_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import read_runs
 
 from tests.support.deployment_controllers import DeploymentControllers, deployment_controllers
@@ -180,7 +181,7 @@ def _deploy_the_rest(rollout: Rollout) -> None:
 def state_of_run(rollout: Rollout, name: str) -> str:
     """The state of a cluster's run of the new release; empty without any."""
     newest = read_runs(rollout.fleet.clusters[name].api)[0]
-    is_new = newest["spec"].get("version") == NEW
+    is_new = begin_of(newest).version == NEW
     return str((newest.get("status") or {}).get("state", "")) if is_new else ""
 
 

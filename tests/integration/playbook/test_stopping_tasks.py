@@ -249,7 +249,7 @@ def test_approvals(world: World) -> None:
     eventually(lambda: world.cluster.api.resource(API_VERSION, "KymaApproval") is not None)
     approvals = [Approval("rest", f"{number:064}", reason="fine", user="alice") for number in range(MANY)]
     world.create(*map(record_of, approvals))
-    stop, outcome = world.stop_task("approvals", "approval", ring="rest", state="absent")
+    stop, outcome = world.stop_task("kymaapprovals", "approval", ring="rest", state="absent")
     stop.assert_ended()
     assert f"of {MANY} approvals. Not done: " in outcome.text
 

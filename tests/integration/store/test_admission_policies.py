@@ -168,10 +168,10 @@ def test_the_label_of_the_store_is_enough_and_other_objects_are_left_alone(deplo
 
 def test_a_job_is_refused_by_name_and_rolled_back(restricted: User) -> None:
     assert restricted.jobs(jobs=JOBS).succeeded().result["warnings"] == []
-    bad = {**WEB, "host_network": True}
+    bad = {**WEB, "pod": {"spec": {"hostNetwork": True}}}
     refused = restricted.jobs(jobs=[bad])
     assert "a job of the store may not use the network" in refused.message
-    assert "host_network" not in restricted.listed()["web"]["fields"]
+    assert "pod" not in restricted.listed()["web"]["fields"]
     # Suspending and deleting what is there still works.
     restricted.jobs(name="web", state="suspended").succeeded()
     restricted.jobs(name="web", state="absent").succeeded()

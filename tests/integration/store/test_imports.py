@@ -225,7 +225,7 @@ def test_any_dump_loads_to_no_change(deployer: User, stage: tuple[str, str]) -> 
             },
         }
     )
-    spec = {"command": "serve", "image": "nginx:1.29", "resources": {"memory": "1Gi"}, "ttl": 5}
+    spec = {"command": "serve", "image": "nginx:1.29", "resources": {"memory": "1Gi"}}
     deployer.write_definition("missing", 1, **spec)
     deployer.store(source_of_truth=stage[0], unknown_jobs=stage[1], force=True).succeeded()
     before = {name: deployer.forms(name) for name in ("once", "backup", "web", "by-hand", "two")}

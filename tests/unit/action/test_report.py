@@ -172,9 +172,9 @@ def test_commands_reach_the_cluster_of_their_host(tmp_path: Path, monkeypatch: p
     page = tmp_path / "report.html"
     failed = recorded(small_run(state="failed"))
     run(page, results=[failed])
-    assert "kubectl --context CONTEXT get runs" in page.read_text()
+    assert "kubectl --context CONTEXT get kymaruns" in page.read_text()
     run(page, results=[{**failed, "command_target": asdict(CommandTarget("", "eu", inventory=("/hosts",)))}])
-    assert "kubectl --context eu get runs" in page.read_text()
+    assert "kubectl --context eu get kymaruns" in page.read_text()
 
 
 @pytest.mark.parametrize("is_check", [True, False])

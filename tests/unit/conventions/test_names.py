@@ -50,6 +50,7 @@ QUESTIONS = frozenset(
 EXCEPTIONS: Mapping[str, str] = {
     "NotFound": "the reason of a Status, and the name under which authors of migrations import its error",
     "delete": "a method of Cluster, which authors of migrations call",
+    "fatal": "a field of results, which a property gives",
     "nobody_at_work": "an option of the module run",
     "read": "the method of a shape that reads a value: for one shape, the value is True or False",
 }

@@ -336,7 +336,7 @@ def test_a_skipped_module_is_a_warning_with_what_is_wrong_of_it() -> None:
     well = someone.manage()
     assert (well.get("failed", False), well["changed"]) == (False, False)
     assert well["modules"][0]["state"] == "Warning"
-    assert well["modules"][0]["message"].startswith("skipped: its Module has the label")
+    assert well["modules"][0]["message"].startswith("skipped: its KymaModule has the label")
     someone.cluster.delete(*MANAGER)
     for check_mode in (True, False):
         gone = someone.manage(check_mode=check_mode)
@@ -362,7 +362,7 @@ def test_the_info_says_why_a_module_is_in_error_or_skipped_since_the_last_run() 
     assert reported() == ("Error", "Deployment kyma-system/nats: it does not exist")
     someone.cluster.patch(API_VERSION, "KymaModule", "nats", None, {"metadata": {"labels": SKIP}})
     assert reported()[0] == "Warning"
-    assert reported()[1].startswith("skipped: its Deployment does not exist. Its Module has the label")
+    assert reported()[1].startswith("skipped: its Deployment does not exist. Its KymaModule has the label")
 
 
 @pytest.mark.parametrize("check_mode", [True, False])

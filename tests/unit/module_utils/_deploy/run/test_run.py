@@ -35,6 +35,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import release_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.recorder import end_cancelled_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.run_record import RunBegin
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
     MAX_RUNS,
     create_run,
@@ -1074,10 +1075,11 @@ def definitions_brought(someone: Deployer) -> list[str]:
     assert someone.task(run.DEFINITION, state="started", plan=planned)["run"]
     someone.task(run.DEFINITION, state="cancelled", end=True, nobody_at_work=True)
     kinds = ("CustomResourceDefinition", "ClusterRole")
-    return sorted(one.ref.name.split(".")[0] for one in memory(someone).requests if one.ref.kind in kinds)
+    writes = [one for one in memory(someone).requests if one.writes and one.ref.kind in kinds]
+    return sorted(one.ref.name.split(".")[0] for one in writes)
 
 
-def test_definitions_are_brought_where_they_are_others_or_missing() -> None:
+def test_definitions_are_brought_where_one_is_missing_or_another() -> None:
     records = [f"kyma{one}" for one in ("approvals", "installations", "inventories", "journalentries")]
     records += ["kymaholds", "kymamodules", "kymaruns"]
     everything = sorted([*records, "kyma-lifecycle-view"])
@@ -1085,7 +1087,7 @@ def test_definitions_are_brought_where_they_are_others_or_missing() -> None:
     someone.materials.given = kyma("2.10")
     assert definitions_brought(someone) == []
     forget_definitions(someone)
-    assert definitions_brought(someone) == everything
+    assert definitions_brought(someone) == []
     crd = f"kymajournalentries.{GROUP}"
     someone.cluster.delete("apiextensions.k8s.io/v1", "CustomResourceDefinition", crd)
     assert definitions_brought(someone) == everything
@@ -1105,6 +1107,9 @@ def test_a_deployment_that_loses_a_race_leaves_no_record() -> None:
             _cluster.patch(API_VERSION, "KymaInstallation", "kyma", None, other, subresource="status")
 
     raced: list[bool] = []
+    someone.cluster.delete(
+        "apiextensions.k8s.io/v1", "CustomResourceDefinition", f"kymajournalentries.{GROUP}"
+    )
     someone.cluster.delete("rbac.authorization.k8s.io/v1", "ClusterRole", "kyma-lifecycle-view")
     memory(someone).on_write(quicker)
     refused = someone.task(run.DEFINITION, state="started", plan=planned["plan"])
@@ -1129,7 +1134,7 @@ def test_the_history_stays_bounded() -> None:
 
 
 def ended_run(someone: Deployer, name: str, started: str = "2026-01-01T00:00:00Z") -> None:
-    create_run(someone.cluster, name, {"startedAt": started})
+    create_run(someone.cluster, name, RunBegin(started_at=started))
     update_run_status(someone.cluster, name, {"state": "failed"})
 
 
@@ -1168,7 +1173,7 @@ def test_a_run_never_forgets_itself_even_if_the_server_takes_it_for_the_oldest(
 def test_the_record_of_a_run_that_has_not_ended_is_never_forgotten() -> None:
     someone = deployer(kyma())
     someone.deploy()
-    create_run(someone.cluster, "open", {"startedAt": "2026-01-01T00:00:00Z"})
+    create_run(someone.cluster, "open", RunBegin(started_at="2026-01-01T00:00:00Z"))
     for number in range(MAX_RUNS):
         ended_run(someone, f"other-{number}")
     someone.materials.given = kyma("2.10")

@@ -81,5 +81,7 @@ def test_objects_that_belong_to_the_collection_are_refused() -> None:
     assert refused[0].startswith(
         "https://x/y.yaml:1: Lease kyma-lifecycle/deployment belongs to the collection"
     )
-    assert refused[1].startswith("https://x/y.yaml:5: Run r belongs to the collection kyma.lifecycle itself")
+    assert refused[1].startswith(
+        "https://x/y.yaml:5: KymaRun r belongs to the collection kyma.lifecycle itself"
+    )
     assert manifest_objects.read_manifest(lease, "https://x/y.yaml", "kyma-system").objects

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
@@ -22,7 +21,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
     intended_inventory,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
-    MODULE,
     Inventory,
     refreshed_inventory,
     refs_to_check,
@@ -69,14 +67,6 @@ def test_an_object_that_was_scaled_by_hand_is_not_checked_in_every_run() -> None
     live = {recorded.entries[0].ref: config_map()}
     assert not refs_to_check(recorded, live, Policy())
     assert refs_to_check(recorded, live, Policy(force_conflicts=True)) == set(live)
-
-
-def test_a_component_adds_its_writer_to_an_object_without_any_and_a_module_does_not() -> None:
-    bare = config_map(managedFields=[])
-    recorded = Inventory("a", entries=(entry_of(bare),))
-    live = {recorded.entries[0].ref: bare}
-    assert refs_to_check(recorded, live, Policy()) == set(live)
-    assert not refs_to_check(replace(recorded, owner_kind=MODULE), live, Policy())
 
 
 def test_the_same_version_is_unchanged() -> None:
