@@ -28,6 +28,8 @@ def module_rights(
     planned: Iterable[PlannedModule],
     kinds: RecordKinds,
     inventories: Collection[Inventory],
+    *,
+    are_installed: bool,
 ) -> set[Right]:
     """The rights that the run needs.
 
@@ -37,11 +39,12 @@ def module_rights(
         planned: the modules that it works on.
         kinds: of the records that it writes.
         inventories: of all owners. The run does not delete an object that another owner has too.
+        are_installed: whether the cluster has the definitions of these records.
 
     Raises:
         ClusterError: the server does not answer.
     """
-    rights = records_rights(kinds) | lease_rights()
+    rights = records_rights(kinds, are_installed=are_installed) | lease_rights()
     for one in planned:
         if one.changes_objects and one.component and one.plan:
             rights |= _applying(cluster, one.component, one.plan).union(*map(narrowing_rights, one.wide))

@@ -25,7 +25,7 @@ from .._runs.cancellation import Grace
 from .._runs.lease.own_lease import run_with_own_lease
 from .._runs.outcomes import FAILED, NOT_STARTED, SUCCEEDED, ComponentOutcome
 from .._runs.records.cluster_hold import ClusterHeld, hold_problem
-from .._runs.records.definitions import RecordKinds, install_definitions
+from .._runs.records.definitions import RecordKinds, are_installed, install_definitions
 from .._runs.records.inventories import read_inventories, write_inventory
 from .._runs.records.journal_records import journal_of
 from .._runs.records.modules import ERROR, MANAGED, Deploying, ModuleRecord, ModuleStatus, write_module_record
@@ -97,7 +97,9 @@ class _ModuleRun:
     def rights(self) -> set[Right]:
         """The rights that the run needs, once it is planned."""
         inventories = [*self._observed.inventories.values(), *self._observed.others]
-        return module_rights(self._task.cluster, self._working, self._kinds, inventories)
+        cluster, kinds = self._task.cluster, self._kinds
+        installed = are_installed(cluster, self._observed.installation, kinds)
+        return module_rights(cluster, self._working, kinds, inventories, are_installed=installed)
 
     def work(self) -> Result:
         """Plan, and apply the plan; the result of the task."""

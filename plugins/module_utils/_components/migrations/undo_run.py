@@ -92,7 +92,9 @@ def undo_migrations(task: Task, request: UndoRequest, shipped: AskMigrations, ki
 def _writing_rights(cluster: Cluster, request: UndoRequest, kinds: RecordKinds) -> set[Right]:
     """The rights that the writes of an undo need."""
     journal = _select_entries(read_journal(cluster, request.run), request)
-    return write_rights(records_rights(kinds) | undo_rights(journal, known_resources(cluster)))
+    return write_rights(
+        records_rights(kinds, are_installed=True) | undo_rights(journal, known_resources(cluster))
+    )
 
 
 def _undo(task: Task, request: UndoRequest, shipped: AskMigrations, kinds: RecordKinds) -> Result:
@@ -103,7 +105,11 @@ def _undo(task: Task, request: UndoRequest, shipped: AskMigrations, kinds: Recor
     journal = _select_entries(read_journal(task.cluster, request.run), request)
     still = [one for one in journal if not one.undone_at]
     if still:
-        needed = records_rights(kinds) | lease_rights() | undo_rights(still, known_resources(task.cluster))
+        needed = (
+            records_rights(kinds, are_installed=True)
+            | lease_rights()
+            | undo_rights(still, known_resources(task.cluster))
+        )
         if not request.force:
             needed |= retention_rights(task.cluster, still)
         demand(task.cluster, needed, "undoing")

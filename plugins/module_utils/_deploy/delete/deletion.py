@@ -93,7 +93,7 @@ def _is_nothing_recorded(cluster: Cluster, options: ComponentOptions) -> bool:
 
 def _rights(cluster: Cluster, options: ComponentOptions, kinds: RecordKinds) -> set[Right]:
     """The rights that the writes of a deletion need."""
-    rights = records_rights(kinds) | records_deletion_rights(kinds)
+    rights = records_rights(kinds, are_installed=True) | records_deletion_rights(kinds)
     for name, inventory in read_inventories(cluster).items():
         for entry in inventory.entries if {name, EVERYTHING} & set(options.names) else ():
             rights |= delete_rights(entry.api_version, entry.ref, known_resources(cluster))
@@ -267,7 +267,7 @@ class _Deletion:
 
     def _rights(self) -> set[Right]:
         """The rights that the deletion needs, as far as they are known beforehand."""
-        rights = records_rights(self._kinds) | lease_rights()
+        rights = records_rights(self._kinds, are_installed=True) | lease_rights()
         if self._everything:
             rights |= records_deletion_rights(self._kinds) | lease_deletion_rights()
         for entry in chain.from_iterable(self._objects.values()):

@@ -13,7 +13,7 @@ from ..._carrier.task import Result, Task
 from ..._cluster.cluster import Cluster
 from ..._errors import LifecycleError
 from ..._runs.lease.lease_session import acquire_lease, fence_warning, hold_lease, read_lease_state
-from ..._runs.records.definitions import RecordKinds, install_definitions
+from ..._runs.records.definitions import RecordKinds, are_installed, install_definitions
 from ..._runs.records.installation import basis_in, read_installation, write_installation
 from ..._runs.records.inventories import read_inventories
 from ..._runs.records.record_rights import records_rights
@@ -41,7 +41,9 @@ def record_plan_observations(task: Task, kinds: RecordKinds, plan: Mapping[str, 
             f"Kyma {plan['version']} can't be adopted: only a plan of the whole release, made for a rollout"
             " and without anything to do, says that the cluster has it. Run the playbook again"
         )
-    acquired = acquire_lease(task, new_run_name(), records_rights(kinds), read_lease_state(task))
+    installed = are_installed(task.cluster, read_installation(task.cluster), kinds)
+    needed = records_rights(kinds, are_installed=installed)
+    acquired = acquire_lease(task, new_run_name(), needed, read_lease_state(task))
     with hold_lease(task, acquired, warning=fence_warning(acquired.fence)) as working_task:
         return _recorded(working_task.cluster, kinds, plan, adopted=plan["release_digest"])
 

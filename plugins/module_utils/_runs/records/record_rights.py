@@ -21,7 +21,8 @@ def records_rights(kinds: RecordKinds, *, are_installed: bool = False) -> set[Ri
 
     Args:
         kinds: of records.
-        are_installed: whether the cluster has their definitions, which then need not be written.
+        are_installed: whether the cluster has their definitions, or the work needs none, so that they need
+            not be written.
     """
     written = [one.plural for one in kinds.written]
     rights = {Right(verb, GROUP, plural) for plural in (one.plural for one in kinds.all) for verb in READ}
