@@ -180,8 +180,8 @@ options:
   health_check:
     description:
       - How Kubernetes checks whether a continuous job works, by one of these suboptions. It makes a startup
-        probe and a liveness probe. For other probes, use O(startup_probe), O(liveness_probe) and
-        O(readiness_probe).
+        probe and a liveness probe. Other probes are fields of O(container), such
+        as C(startupProbe).
     type: dict
     suboptions:
       script:
@@ -233,7 +233,7 @@ options:
   store_labels:
     description:
       - Whether the runtime objects and their pods have the labels of the store. An import of objects without
-        these labels sets V(false). A continuous job then needs a O(selector).
+        these labels sets V(false). A continuous job then needs a C(selector) in the C(spec) of O(workload).
     type: bool
   # Fields with values as Kubernetes has them.
   workload:

@@ -148,7 +148,7 @@ class OutputFile:
 
 
 _KEEP_NEEDS_VERSIONED = (
-    "!(has(self.keep) || has(self.keepSeconds)) || (has(self.versioned) && self.versioned)",
+    "has(self.versioned) && self.versioned || !has(self.keep) && !has(self.keepSeconds)",
     "keep and keepSeconds need versioned: true",
 )
 

@@ -152,18 +152,13 @@ def test_fan_out_makes_a_secret_of_each_value_or_none(site: ErrandSite) -> Story
     """Case 10: fan-out `{a, b}` → two Secrets; b invalid → none."""
     good = {"a": json.dumps({"key": "of a"}), "b": json.dumps({"key": "of b"})}
     bad = {**good, "b": json.dumps({"key": 1})}
-    for name, values, field in (
-        ("fan", good, "persistenceMethod"),
-        ("fan-old", good, "persistencemethod"),
-        ("fan-bad", bad, "persistenceMethod"),
-    ):
-        output = output_map(name=name, **{field: "fan-out"})
+    for name, values in (("fan", good), ("fan-bad", bad)):
+        output = output_map(name=name, persistenceMethod="fan-out")
         site.create(errand(name, container("main", write(values)), output=output))
-    yield site.is_settled("fan", "fan-old", "fan-bad", runs=1)
-    for name in ("fan", "fan-old"):
-        assert site.secret(f"{name}-a") == {"key": "of a"}
-        assert site.secret(f"{name}-b") == {"key": "of b"}
-        assert site.secret_object(name) is None
+    yield site.is_settled("fan", "fan-bad", runs=1)
+    assert site.secret("fan-a") == {"key": "of a"}
+    assert site.secret("fan-b") == {"key": "of b"}
+    assert site.secret_object("fan") is None
     reason, message = failure(site, "fan-bad")
     assert reason == "OutputInvalid"
     assert "value 2" in message

@@ -436,15 +436,6 @@ def test_a_task_with_a_folder_of_its_own_may_run_what_comes_after_and_nothing_un
     assert "kyma_migration_paths" in message
 
 
-def test_a_run_of_an_older_version_is_held_to_what_its_record_knows() -> None:
-    someone = with_volume()
-    planned = someone.plan()
-    del planned["plan"]["code"]
-    someone.materials.classes = (GrowsVolumes, variant(name="unplanned"))
-    someone.materials.code = {"/beside": "edited"}
-    assert someone.carry_out(planned)["state"] == "succeeded"
-
-
 def test_outside_of_a_run_nothing_was_planned() -> None:
     someone = with_volume()
     result = someone.task(migration_task.DEFINITION, ids=["logging/grows-volumes"])
