@@ -149,6 +149,7 @@ ROUTED: list[dict[str, Any]] = [
 """Tasks of a module that another one's action plugin runs."""
 
 
+@pytest.mark.night
 def test_a_module_without_an_action_plugin_has_its_own_options_and_defaults(playbooks: Playbooks) -> None:
     defaults = {
         "group/kyma.lifecycle.kyma": CONNECTION,

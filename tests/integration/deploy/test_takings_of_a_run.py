@@ -20,7 +20,7 @@ from tests.support.live_deployer import user_of
 from tests.support.own_cluster import OwnCluster, new_cluster
 from tests.support.webhooks import mutating
 
-pytestmark = pytest.mark.control_plane
+pytestmark = [pytest.mark.control_plane, pytest.mark.night]
 
 NAMESPACE = "kyma-system"
 KUBECTL = "kubectl-client-side-apply"

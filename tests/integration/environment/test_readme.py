@@ -53,6 +53,7 @@ def test_the_four_commands_of_use_can_be_pasted(reader: Reader) -> None:
     assert deployments(reader) == set()
 
 
+@pytest.mark.night
 def test_a_chart_of_ones_own_can_be_planned_and_deployed(reader: Reader) -> None:
     (script,) = INSTALL.scripts("Plan your own charts")
     printed = reader.paste(f". ~/kyma/bin/activate\n{script}", reader.home)

@@ -183,6 +183,7 @@ def test_a_new_errand_runs_promptly_and_a_signal_ends_the_engine_well(
     assert samples[f"kyma_errands_reconciliation_errors_total{{{shop}}}"] == 0
 
 
+@pytest.mark.night
 def test_an_engine_ends_well_though_the_main_process_of_ansible_was_killed(
     own_cluster: OwnCluster, watch: Callable[..., StartedEngine]
 ) -> None:
@@ -250,6 +251,7 @@ def test_an_api_server_that_is_away_and_back_is_two_lines(
     assert re.findall(r"errands engine: (\w+) ", engine.text) == ["holding", "watching", "away", "back"]
 
 
+@pytest.mark.night
 def test_an_engine_with_nothing_to_do_asks_for_nothing_but_its_lease(
     own_cluster: OwnCluster, watch: Callable[..., StartedEngine]
 ) -> None:
@@ -292,6 +294,7 @@ def test_check_mode_shows_the_next_steps_and_does_not_watch(
 
 
 @pytest.mark.parametrize("poll", [0, 1])
+@pytest.mark.night
 def test_an_engine_works_in_the_background_of_ansible(
     own_cluster: OwnCluster, engine_kubeconfig: str, tmp_path: Path, poll: int
 ) -> None:
@@ -331,6 +334,7 @@ def test_an_engine_works_in_the_background_of_ansible(
     assert holder(own_cluster) == ""
 
 
+@pytest.mark.night
 def test_a_module_that_was_left_alone_ends_well_by_sigterm(
     own_cluster: OwnCluster, engine_kubeconfig: str, tmp_path: Path
 ) -> None:

@@ -21,7 +21,7 @@ from tests.support.own_module import OwnModule
 
 from .conftest import assert_gone, assert_whole, by_hand, install, module_record, named
 
-pytestmark = pytest.mark.control_plane
+pytestmark = [pytest.mark.control_plane, pytest.mark.night]
 
 HOLD = "modules.test/hold"
 

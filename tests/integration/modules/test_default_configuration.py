@@ -26,7 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.
 
 from .conftest import Kubectl, OwnKinds
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.night]
 
 WEBHOOKS = ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration")
 

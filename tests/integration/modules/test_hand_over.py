@@ -25,7 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.
 
 from .conftest import Kubectl
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.night]
 
 
 @pytest.fixture

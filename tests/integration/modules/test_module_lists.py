@@ -21,7 +21,7 @@ from tests.support.own_module import CATALOG_VERSION, OwnModule
 
 from .conftest import CRD, assert_gone, assert_whole, by_hand, named, own_module
 
-pytestmark = pytest.mark.control_plane
+pytestmark = [pytest.mark.control_plane, pytest.mark.night]
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from tests.support.module_operator import (
 
 from .conftest import Kubectl
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.night]
 
 V1 = f"{GROUP}/v1alpha1"
 PLACE = "template-operator-system"

@@ -18,7 +18,7 @@ from tests.support.own_module import OwnModule, manager_object
 
 from .conftest import CRD, by_hand, install, module_record, named
 
-pytestmark = pytest.mark.control_plane
+pytestmark = [pytest.mark.control_plane, pytest.mark.night]
 
 NEVER_NOW: dict[str, Any] = {
     "rules": [],

@@ -23,7 +23,7 @@ from tests.support.own_cluster import OwnCluster
 from tests.support.runner_nodes import Job, JobResult, Node, new_node
 from tests.support.small_release import SmallRelease, config_map
 
-pytestmark = pytest.mark.control_plane
+pytestmark = [pytest.mark.control_plane, pytest.mark.night]
 
 IMPORT = "- ansible.builtin.import_playbook: kyma.lifecycle.{}"
 SLICES = ("east", "west")

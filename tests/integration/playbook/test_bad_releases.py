@@ -25,7 +25,7 @@ from tests.support.small_release import SmallRelease, config_map
 
 from .remote_host import inventory_elsewhere
 
-pytestmark = pytest.mark.control_plane
+pytestmark = [pytest.mark.control_plane, pytest.mark.night]
 
 Sources = dict[str, dict[str, Any]]
 

@@ -244,6 +244,7 @@ def test_a_cancellation_from_another_terminal_stops_the_run(scenario: Scenario) 
     assert "changed=0" in again
 
 
+@pytest.mark.night
 def test_ctrl_c_where_the_work_is_done_elsewhere(scenario: Scenario, elsewhere: list[str]) -> None:
     outcome = scenario.cancelled(press_ctrl_c, *elsewhere)
     assert_stopped(scenario, outcome, "a signal to ansible-playbook, run by ")

@@ -21,7 +21,7 @@ from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Outcome, Playbook, Running
 from tests.support.small_release import NAMESPACE, SmallRelease, config_map
 
-pytestmark = pytest.mark.control_plane
+pytestmark = [pytest.mark.control_plane, pytest.mark.night]
 
 API = "lifecycle.kyma-project.io/v1"
 GRACE = 2

@@ -208,6 +208,7 @@ def lanes_of(report: Path) -> dict[str, list[str]]:
     return {name: [html.unescape(one) for one in rest] for name, *rest in LANE.findall(text)}
 
 
+@pytest.mark.night
 def test_each_output_has_the_same_state_and_first_reason_of_each_cluster(
     fleet: Fleet, release: SmallRelease, tmp_path: Path
 ) -> None:

@@ -191,6 +191,7 @@ def test_while_it_plans_leaves_nothing(scenario: Scenario, number: int) -> None:
 
 
 @pytest.mark.parametrize("number", cases([INTERRUPT], [TERMINATE, KILL]))
+@pytest.mark.night
 def test_before_the_first_component_and_after_the_last(scenario: Scenario, number: int) -> None:
     before = scenario.deploy(at="Think before", number=number, think_before=THINKING)
     assert_cut_off(scenario, before, number, first="not started")

@@ -14,7 +14,7 @@ from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Outcome, Playbook, Running
 from tests.support.small_release import NAMESPACE, SmallRelease, config_map, deployment
 
-pytestmark = pytest.mark.control_plane
+pytestmark = [pytest.mark.control_plane, pytest.mark.night]
 
 VOLUME = ("v1", "ConfigMap", "volume", "default")
 GROWS = '''

@@ -22,7 +22,7 @@ from tests.support.playbook_run import Outcome, Playbook
 from tests.support.result_schema import check_result
 from tests.support.small_release import SmallRelease, config_map, deployment
 
-pytestmark = pytest.mark.control_plane
+pytestmark = [pytest.mark.control_plane, pytest.mark.night]
 
 VERSIONS = ("1.0", "1.1", "1.2", "1.3")
 

@@ -14,7 +14,7 @@ from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Outcome, Playbook
 from tests.support.small_release import NAMESPACE, SmallRelease, config_map, deployment
 
-pytestmark = pytest.mark.control_plane
+pytestmark = [pytest.mark.control_plane, pytest.mark.night]
 
 MANY = [f"part-{number:02}" for number in range(35)]
 LATEST = 2.0

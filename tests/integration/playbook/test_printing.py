@@ -20,7 +20,7 @@ from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import PLAYBOOK, Outcome, Playbook
 from tests.support.small_release import NAMESPACE, SmallRelease, config_map, deployment
 
-pytestmark = pytest.mark.control_plane
+pytestmark = [pytest.mark.control_plane, pytest.mark.night]
 
 REASON = "ImagePullBackOff"
 BROKEN = deployment("broken", image="broken.invalid/x", progressDeadlineSeconds=3)

@@ -19,7 +19,7 @@ from tests.support.small_release import NAMESPACE, SmallRelease
 
 from .remote_host import inventory_elsewhere
 
-pytestmark = pytest.mark.control_plane
+pytestmark = [pytest.mark.control_plane, pytest.mark.night]
 
 TEMPLATE = """
 apiVersion: v1

@@ -15,7 +15,7 @@ from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Playbook
 from tests.support.small_release import NAMESPACE, SmallRelease, config_map, deployment
 
-pytestmark = pytest.mark.control_plane
+pytestmark = [pytest.mark.control_plane, pytest.mark.night]
 
 Object = dict[str, Any]
 

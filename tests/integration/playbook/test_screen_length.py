@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.playbook_run import PLAYBOOK, Playbook
 
-pytestmark = pytest.mark.control_plane
+pytestmark = [pytest.mark.control_plane, pytest.mark.night]
 
 MOST_LINES = 64
 WAITING = re.compile(r"\[localhost\] \S+: (waiting|applying|rehearsing|rendering) .*\d+ of \d+")

@@ -23,7 +23,7 @@ import pytest
 
 from tests.cluster.paths import BIN
 from tests.support.accounts import deployer_of
-from tests.support.extent import IS_FULL
+from tests.support.extent import IS_FULL, cases
 from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Outcome, Playbook
 from tests.support.small_release import NAMESPACE, Object, SmallRelease, config_map, deployment
@@ -294,7 +294,7 @@ stringData:
 """
 
 
-@pytest.fixture(scope="module", params=["here", "elsewhere"])
+@pytest.fixture(scope="module", params=cases(["here"], ["elsewhere"]))
 def story(
     request: pytest.FixtureRequest, own_cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory
 ) -> Story:

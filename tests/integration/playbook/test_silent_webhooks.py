@@ -37,6 +37,7 @@ def guard(name: str, *resources: str, groups: str = "") -> Object:
     return {**kind, "metadata": {"name": name}, "webhooks": [webhook]}
 
 
+@pytest.mark.night
 def test_a_webhook_of_ours_blocks_no_plan_and_one_of_others_does(
     small: SmallRelease, playbook: Playbook, own_cluster: OwnCluster
 ) -> None:

@@ -47,7 +47,7 @@ from .remote_host import inventory_elsewhere
 
 pytestmark = pytest.mark.control_plane
 
-MANY = 80
+MANY = 120
 DELAY = 0.3
 """Seconds that each request takes longer."""
 BEGUN = 6
@@ -201,6 +201,7 @@ def test_the_installation_of_the_job_store(world: World, stopped_installation: S
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])
+@pytest.mark.night
 def test_an_import(store: World, elsewhere: bool) -> None:
     stop, outcome = store.stop_task("scheduledjobs", "stored_job_import", elsewhere, namespaces=[SHOP])
     stop.assert_ended()
@@ -215,6 +216,7 @@ def test_changes_of_jobs(store: World) -> None:
     assert f"of {MANY} jobs. Not done: {SHOP}/n" in outcome.text
 
 
+@pytest.mark.night
 def test_errands(world: World) -> None:
     world.fast.play(task("reconcile_errands")).succeeded()
     pod = {"containers": [{"name": "main", "image": "busybox:1.37"}], "restartPolicy": "Never"}
@@ -234,6 +236,7 @@ def test_errands(world: World) -> None:
 
 
 @pytest.mark.parametrize("elsewhere", [False, True])
+@pytest.mark.night
 def test_versions_of_a_secret(world: World, elsewhere: bool) -> None:
     base = f"x{int(elsewhere)}"
     content = VersionContent(SHOP, base, {"a": "b"})
@@ -244,6 +247,7 @@ def test_versions_of_a_secret(world: World, elsewhere: bool) -> None:
     assert f"of {MANY} versions. Not done: {base}-v" in outcome.text
 
 
+@pytest.mark.night
 def test_approvals(world: World) -> None:
     world.cluster.api.apply(APPROVAL.definition)
     eventually(lambda: world.cluster.api.resource(API_VERSION, "KymaApproval") is not None)
@@ -254,6 +258,7 @@ def test_approvals(world: World) -> None:
     assert f"of {MANY} approvals. Not done: " in outcome.text
 
 
+@pytest.mark.night
 def test_a_module(world: World) -> None:
     module = OwnModule("large", SHOP, world.fast.folder / "catalog", has_kinds=False)
     maps = [config_map(f"l{number:02}") for number in range(MANY)]

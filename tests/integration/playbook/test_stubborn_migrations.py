@@ -14,7 +14,7 @@ from tests.support.own_cluster import OwnCluster
 from tests.support.playbook_run import Outcome, Playbook, Running
 from tests.support.small_release import NAMESPACE, SmallRelease, config_map, mark_of, marking
 
-pytestmark = pytest.mark.control_plane
+pytestmark = [pytest.mark.control_plane, pytest.mark.night]
 
 ONLY_FOR_REAL = "if not ctx.rehearsal: {what}"
 CONFLICTS = '''

@@ -22,7 +22,7 @@ from tests.support.extent import cases
 from tests.support.kubectl import kubectl
 from tests.support.store_user import User
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.night]
 
 EXAMPLE = ROOT / "examples" / "job_store" / "platform"
 TENANTS = cases(

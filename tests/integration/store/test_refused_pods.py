@@ -16,7 +16,7 @@ from tests.support.store_user import User
 
 from .test_stored_jobs import BACKUP, ONCE, WEB
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.night]
 
 Cause: TypeAlias = Callable[["User", bool], None]
 """Makes the API server refuse the pods of a namespace, or allow them again."""

@@ -13,6 +13,7 @@ from functools import cache
 import pytest
 
 from tests.cluster.paths import ROOT
+from tests.unit.docs.test_threat_model import usual_tests
 
 PAGE = (ROOT / "tests" / "README.md").read_text(encoding="utf-8")
 TESTS = sorted(set(re.findall(r"`(tests/[\w/]+\.py)::([\w:]+)`", PAGE)))
@@ -56,3 +57,10 @@ def test_each_of_the_faults_has_a_row_and_a_test_in_make_test() -> None:
 
 def test_each_case_has_a_test() -> None:
     assert [case for case, tests in ROWS if "none found" in tests] == []
+
+
+def test_each_test_that_stands_for_others_is_in_make_test() -> None:
+    table = PAGE.partition("### What only `make test-all` tries")[2].partition("\n## ")[0]
+    for row in re.findall(r"^\| [^|]+ \| ([^|]+) \|$", table, re.MULTILINE):
+        for path, name in re.findall(r"`(tests/[\w/]+\.py)::([\w:]+)`", row):
+            assert name.rpartition(":")[2] in usual_tests(ROOT / path), (path, name)

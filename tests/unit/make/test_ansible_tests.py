@@ -124,6 +124,7 @@ def ours() -> tuple[list[str], list[str]]:
     return select(["tests/unit"])
 
 
+@pytest.mark.night
 def test_less_than_a_third_of_ours_runs_on_the_lowest_versions(
     ours: tuple[list[str], list[str]],
 ) -> None:
@@ -136,6 +137,7 @@ def test_less_than_a_third_of_ours_runs_on_the_lowest_versions(
     assert "tests/unit/module_utils/_deploy/desired/test_release_versions.py" in files
 
 
+@pytest.mark.night
 def test_some_of_ours_do_and_most_do_not(ours: tuple[list[str], list[str]]) -> None:
     depend, others = ours
     assert 10 < len(depend) < len(others)

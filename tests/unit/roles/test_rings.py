@@ -320,6 +320,7 @@ def test_rings_that_differ_between_hosts_are_refused(fleet: PlayedRings) -> None
     assert not played.calls
 
 
+@pytest.mark.night
 def test_rings_of_the_call_have_precedence_over_those_of_the_inventory(fleet: PlayedRings) -> None:
     rings = {"canary": {"c1": deployable("run-c1")}, "rest": {"r1": deployable("run-r1")}}
     files = {"fleet.ini": '[all:vars]\nkyma_rings=["rest", "canary"]\n', "rings.yml": "kyma_rings: [no]\n"}
@@ -374,6 +375,7 @@ def test_rings_and_their_options_are_refused_in_a_deployment_without_rings(
     assert {host for host, counts in played.recap.items() if counts["failed"]} >= {"c1"}
 
 
+@pytest.mark.night
 def test_a_call_says_that_it_deploys_without_rings(fleet: PlayedRings) -> None:
     rings = {"canary": {"c1": deployable("run-c1")}, "rest": {"r1": deployable("run-r1")}}
     hosts = {"c1": "kyma_ring_soak=2h kyma_ring_minimum=1 kyma_ring_approve=''", "r1": "kyma_ring_check=a"}
@@ -414,6 +416,7 @@ def test_a_run_names_the_ring_whose_gate_let_it_begin(fleet: PlayedRings, tmp_pa
     assert begins == [{"ring": "canary", "release_digest": DIGEST}] * 3
 
 
+@pytest.mark.night
 def test_with_numbers_a_run_that_does_not_begin_fails_only_its_cluster(fleet: PlayedRings) -> None:
     c1 = {**deployable(""), "plan": [to_deploy()], **NOT_BEGUN}
     c2 = {**deployable("run-c2"), "plan": [to_deploy()]}
