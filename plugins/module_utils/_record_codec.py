@@ -173,14 +173,28 @@ def annotation(hint: Any) -> tuple[Any, FieldNote]:
     return inner, note
 
 
-FieldReader = tuple[str, str | None, str, Reader, Callable[[], Any] | None]
-"""Of an attribute: its name, its field (None for the whole part), the part, a reader, an empty value."""
+class FieldReader(NamedTuple):
+    """What reads an attribute.
+
+    Attributes:
+        attribute: its name.
+        name: of its field; None if it is the whole part.
+        part: of the custom resource.
+        read: reads its value.
+        empty: makes an empty value, if it has no default.
+    """
+
+    attribute: str
+    name: str | None
+    part: str
+    read: Reader
+    empty: Callable[[], Any] | None
 
 
 @cache
 def _readers(model: Any) -> Sequence[FieldReader]:
     return [
-        (
+        FieldReader(
             one.attribute,
             None if one.note.is_inlined else one.note.derived_from or one.name * one.note.is_stored,
             one.note.part,
@@ -229,7 +243,7 @@ def _type_reader(type_: Any) -> Reader:
         # A server may write 3.0 as 3.
         return lambda value: float(value) if type(value) in (int, float) else None
     # A flag is a number for Python.
-    return lambda value: value if type(value) is type_ else None
+    return lambda value: value if isinstance(value, type_) and type_ in (bool, type(value)) else None
 
 
 def _entries(read: Reader, value: object) -> Any:

@@ -77,7 +77,7 @@ def own_manifest_problem(manifest: Object) -> str:
 
 def _written_by(manifest: Object) -> set[str]:
     """Our records that a role or a binding grants writes of, unless it is for all kinds of all groups."""
-    role = mapping_of(manifest.get("roleRef")).get("name")
+    role = str(mapping_of(manifest.get("roleRef")).get("name"))
     if role in _GRANTED:
         return set(_GRANTED[role])
     # Roles without labels are aggregated, too, such as that of approvers.

@@ -38,7 +38,6 @@ _SUBJECT = re.compile(r"(?:component|migration|module) \S+(?=: )")
 _HINT = re.compile(r"`((?:ansible(?:-playbook)?|kubectl) [^`]+)`")
 """A command in a message, which reaches the cluster already."""
 BELOW = "the command below"
-NO_NOTES: Mapping[str, str] = {}
 
 
 def _unchanged(_cluster: str, command: str) -> str:
@@ -102,7 +101,7 @@ def summarize(
     complete: Callable[[str, str], str] = _unchanged,
     report: str = "",
     rollout: Sequence[NextStep] = (),
-    notes: Mapping[str, str] = NO_NOTES,
+    notes: Mapping[str, str] | None = None,
 ) -> PlaybookSummary:
     """The summary of a playbook.
 
@@ -133,7 +132,7 @@ def summarize(
         tuple(ends),
         tuple(one for one in reasons if not _is_never_started(one)),
         tuple(one for one in reasons if _is_never_started(one)),
-        tuple(_next_steps(ends, bad, notes, is_rollout=bool(rollout))),
+        tuple(_next_steps(ends, bad, notes or {}, is_rollout=bool(rollout))),
         complete(record.cluster, f"{RECORD} {_last_run(record)}") if record else "",
         report,
         tuple(rollout),

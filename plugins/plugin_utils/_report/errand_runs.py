@@ -72,10 +72,10 @@ def _report(runs: Sequence[_ErrandRun]) -> RunReport:
         logs=tuple(one.log_command for one in failed if one.log_command),
         work=tuple(
             Work(
-                ERRAND,
-                one.name,
-                one.state,
-                one.seconds,
+                kind=ERRAND,
+                name=one.name,
+                state=one.state,
+                seconds=one.seconds,
                 start=(one.start - begin).total_seconds() if one.start and begin else None,
             )
             for one in runs

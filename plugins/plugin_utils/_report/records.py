@@ -214,10 +214,10 @@ def _work(row: Duration, began: datetime | None, run: RunReport) -> Work:
     owner = row.component or next((one.component for one in run.migrations if one.id == row.name), "")
     parts = next((one.phases for one in run.components if one.name == row.name), {})
     return Work(
-        row.kind,
-        row.name,
-        row.state.replace("_", " "),
-        max(0.0, row.seconds),
+        kind=row.kind,
+        name=row.name,
+        state=row.state.replace("_", " "),
+        seconds=max(0.0, row.seconds),
         component=owner if row.kind == MIGRATION else "",
         start=max(0.0, (started - began).total_seconds()) if started and began else None,
         finish=max(0.0, (finished - began).total_seconds()) if finished and began else None,

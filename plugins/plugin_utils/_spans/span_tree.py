@@ -102,9 +102,9 @@ def _cluster_span(rows: Sequence[TimedRow], end: RunEnd | None) -> Span:
     first = rows[0]
     state = end.state if end else FAILED if any(row.has_failed for row in rows) else ""
     whole = TimedRow(
-        CLUSTER,
-        first.cluster,
-        state,
+        kind=CLUSTER,
+        name=first.cluster,
+        state=state,
         cluster=first.cluster,
         start=min(row.start for row in rows),
         end=max(row.end for row in rows),
