@@ -185,7 +185,7 @@ RECORDS: tuple[tuple[ResourceKind[Any], Any], ...] = (
             lease={"holder": "jane@bastion"},
             components={"istio": {"state": "cancelled"}},
             migrations={"istio/move": {"state": "succeeded"}},
-            phases={"apply": PhaseRecord("cancelled", 3.5, TIME, TIME)},
+            phases={"apply": PhaseRecord("cancelled", 3.5, TIME, TIME)._asdict()},
             undone={"istio/move": {"state": "succeeded"}},
             conditions=(READY,),
         ),

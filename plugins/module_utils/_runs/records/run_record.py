@@ -109,9 +109,10 @@ class RunRecord:
     migrations: Annotated[Entries, in_status("By migration, how it ended, and its evidence.")] = field(
         default_factory=dict
     )
-    phases: Annotated[Mapping[str, OpenPhase], in_status("By phase, how it ended, and how long it took.")] = (
-        field(default_factory=dict)
-    )
+    phases: Annotated[
+        Mapping[str, Any],
+        in_status("By phase, how it ended, and how long it took.", shape=Mapping[str, OpenPhase]),
+    ] = field(default_factory=dict)
     undone: Annotated[Entries, in_status("By migration, what an undo has reverted.")] = field(
         default_factory=dict
     )

@@ -26,7 +26,6 @@ from .run_record import RunBegin, RunRecord, begin_of, run_status
 
 MAX_RUNS = 20
 
-
 RUN = ResourceKind(
     RunRecord,
     "KymaRun",
@@ -77,12 +76,14 @@ def create_run(
     """
     record = RUN.object_of(
         RunRecord(
-            state=RUNNING, begin=begin, lease=lease or {}, conditions=tuple(run_conditions(RUNNING, ""))
+            state=RUNNING,
+            begin=begin,
+            lease=lease or {},
+            phases=phases or {},
+            conditions=tuple(run_conditions(RUNNING, "")),
         )
     )
     record["metadata"] |= {"name": name, "annotations": {SUMMARY: RUNNING}}
-    if phases:
-        record["status"]["phases"] = dict(phases)
     report_run(cluster, apply_record(cluster, RUN, record), record["status"])
 
 
