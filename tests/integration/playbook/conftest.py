@@ -27,9 +27,15 @@ def own_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnCluster
 
 
 @pytest.fixture(scope="module")
-def playbook(own_cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
+def may_hold() -> bool:
+    """Whether the file's account also has the role of those who hold clusters; a file that holds says so."""
+    return False
+
+
+@pytest.fixture(scope="module")
+def playbook(own_cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory, may_hold: bool) -> Playbook:
     """Runs the playbook on this file's cluster, as somebody who has the shipped role; see ``deployer_of``."""
-    return deployer_of(own_cluster, tmp_path_factory.mktemp("user"))
+    return deployer_of(own_cluster, tmp_path_factory.mktemp("user"), may_hold=may_hold)
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.hold_
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 from ansible_collections.kyma.lifecycle.plugins.modules import hold
 
-from tests.support.accounts import HOME, ROLES, bind, deployer_of, playbook_of
+from tests.support.accounts import HOME, ROLES, bind, playbook_of
 from tests.support.kubectl import kubectl
 from tests.support.own_cluster import OwnCluster
 from tests.support.pasted_commands import paste
@@ -34,9 +34,9 @@ REASON = HOLD["kyma.lifecycle.hold"]["reason"]
 
 
 @pytest.fixture(scope="module")
-def playbook(own_cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
-    """Runs playbooks as somebody who may deploy to this file's cluster, and hold it."""
-    return deployer_of(own_cluster, tmp_path_factory.mktemp("user"), may_hold=True)
+def may_hold() -> bool:
+    """The tests hold the cluster."""
+    return True
 
 
 def hold_of(cluster: OwnCluster) -> Hold | None:

@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 
-from tests.support.accounts import binding_of, deployer_of
+from tests.support.accounts import binding_of
 from tests.support.audit import writes
 from tests.support.own_cluster import OwnCluster
 from tests.support.own_module import OwnModule
@@ -32,9 +32,9 @@ MODULE = ("lifecycle.kyma-project.io/v1", "KymaModule")
 
 
 @pytest.fixture(scope="module")
-def playbook(own_cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
-    """Runs playbooks as somebody who may deploy to this file's cluster, and hold it."""
-    return deployer_of(own_cluster, tmp_path_factory.mktemp("user"), may_hold=True)
+def may_hold() -> bool:
+    """The tests hold the cluster."""
+    return True
 
 
 class Modules:
