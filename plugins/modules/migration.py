@@ -284,7 +284,7 @@ undone:
           type: str
           sample: ""
     own_undo:
-      description: The state of its own method for that, as of a migration. Empty if it has none.
+      description: The state of the migration's own undo method. Empty if it has none.
       type: str
       sample: ""
     error:

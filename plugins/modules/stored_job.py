@@ -243,8 +243,8 @@ options:
       - This and O(job), O(pod), O(container) and O(service) are merged into what the other options say, as
         JSON merge patches (RFC 7386). A null removes what they set, and a list replaces a list. But a list of
         items with a C(name), such as C(containers), is merged by the names.
-      - What has an option of its own is refused here, and the message names the option. The API server
-        validates the objects by a dry run before the first write, and refuses unknown fields.
+      - Fields that have an option of their own are refused here, and the message names the option. The API
+        server validates the objects by a dry run before the first write, and refuses unknown fields.
     type: dict
   job:
     description:

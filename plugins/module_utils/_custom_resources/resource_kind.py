@@ -42,7 +42,7 @@ class ResourceKind(Generic[Model]):
         required: the parts that an object must have.
         only_name: the name of the only object of this kind, in the cluster or in a namespace; empty if there
             may be several.
-        example: a valid record, for dry runs; None if nobody tries this kind.
+        example: a valid record for dry runs; None if no plan tries this kind.
         is_namespaced: whether its objects are in namespaces.
         has_status: whether the status is a subresource.
     """

@@ -186,7 +186,7 @@ _OWN_FIELDS = (
     (STATUS, "deploying"),
     (SPEC, "takenOver"),
 )
-"""Fields that count only together, and only if nobody else has written them."""
+"""Fields that count only together, and only if no other field manager owns one."""
 
 
 def module_object(record: ModuleRecord, now: str) -> Object:

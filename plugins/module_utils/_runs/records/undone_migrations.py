@@ -35,7 +35,7 @@ class UndoneMigration:
         at: When it was undone.
         by: By whom.
         objects: The objects that it wrote and that were not undone before.
-        own_undo: The state of its own method for that, as of a migration. Empty if it has none.
+        own_undo: The state of the migration's own undo method. Empty if it has none.
         error: Why that failed, or empty.
         changed: whether anything was written now.
     """

@@ -385,7 +385,7 @@ WRITE, LOOK = ("patch", "KymaInstallation"), ("get", "KymaHold")
 def meanwhile(
     someone: Deployer, act: Callable[[], object], *, on: tuple[str, str] = WRITE, write: int = 1
 ) -> None:
-    """Have somebody act right before such a request is sent the next, or a later, time."""
+    """Let another client act right before such a request is sent: the next one, or a later one."""
     cluster = someone.cluster
     assert isinstance(cluster, MemoryCluster)
     seen: list[Request] = []
