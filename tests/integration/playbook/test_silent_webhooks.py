@@ -68,6 +68,7 @@ def test_a_webhook_of_ours_blocks_no_plan_and_one_of_others_does(
 def test_one_for_everything_is_refused_and_one_that_locks_us_out_is_named_with_the_command_that_helps(
     small: SmallRelease, playbook: Playbook
 ) -> None:
+    small.component("shop", config_map("shop"))
     for rule in cases(["*"], ["selfsubjectaccessreviews", "kymainstallations", "*"]):
         small.write("shop", config_map("shop", rule=rule), guard("guard", rule, groups="*"))
         message = playbook.deploy(small.folder).refused()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -343,7 +344,9 @@ def test_an_inventory_with_groups_and_without_rings_costs_no_further_task(fleet:
     plain = fleet.roll_out(rings, kyma_rings="none").succeeded()
     grouped = fleet.roll_out(rings, kyma_rings=None).succeeded()
     assert grouped.recap == plain.recap
-    assert grouped.calls == plain.calls
+    # The hosts of one task come in any order.
+    [grouped_calls, plain_calls] = [sorted(played.calls, key=itemgetter(2)) for played in (grouped, plain)]
+    assert grouped_calls == plain_calls
     # A banner comes again after one of another task.
     tasks = [set(re.findall(r"^TASK \[.*\]", played.text, re.MULTILINE)) for played in (grouped, plain)]
     assert tasks[0] == tasks[1]
