@@ -15,6 +15,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils import _redaction
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
+from hypothesis import HealthCheck, settings
 
 from tests.support.control_plane import control_plane, pytest_exception_interact
 from tests.support.needs import skip
@@ -35,6 +36,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Garbage collection as often as by default takes a sixth of the CPU seconds of the unit tests.
 gc.set_threshold(100_000)
+
+# On a busy machine, values are made slowly: that is no fault of a test.
+settings.register_profile("busy machine", suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy machine")
 
 
 def pytest_collection_finish() -> None:

@@ -324,7 +324,7 @@ def other_namespace(live_cluster: LiveCluster) -> Iterator[str]:
     max_examples=examples(12),
     deadline=None,
     phases=set(Phase) - {Phase.shrink, Phase.explain},
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(before=st.lists(objects, max_size=3), todo=st.lists(steps, min_size=4, max_size=10))
 @pytest.mark.usefixtures("things")

@@ -14,7 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime
     normal_form,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.patches import apply_patch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.extent import examples
@@ -385,7 +385,7 @@ ANYTHING = st.recursive(
 
 
 # How long it takes to make such objects depends on the machine.
-@settings(max_examples=examples(100, 200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100, 200), deadline=None)
 @given(st.sampled_from([*API_VERSIONS, "Other"]), st.dictionaries(NAMES, ANYTHING))
 def test_an_object_of_any_shape_has_a_normal_form(kind: str, fields: Object) -> None:
     form = normal_form({"kind": kind, **fields})
