@@ -210,8 +210,9 @@ def test_a_signal_soon_after_the_start_ends_the_run(scenario: Scenario, number: 
     assert outcome.status != 0
     assert not scenario.is_at_work()
     assert scenario.left() == []
-    # The work may be through by then; what is being ended comes to its end.
-    assert scenario.runs()[0]["status"]["state"] in ("cancelled", "succeeded")
+    # The run may not have begun by then, or its work may be through; what is being ended comes to its end.
+    ends = {run["status"]["state"] for run in scenario.runs()}
+    assert ends <= {"cancelled", "succeeded"}
 
 
 @pytest.mark.parametrize("number", cases([KILL], [INTERRUPT, TERMINATE]))
