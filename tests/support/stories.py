@@ -27,7 +27,7 @@ StoryFunction = Callable[[ErrandSite], Story]
 
 SIDE_BY_SIDE = 10
 """How many stories go on at once. More of them make the node slow, and a second of a test too short."""
-PATIENCE = 120.0
+PATIENCE = 300.0
 """Seconds that a story waits for one thing."""
 TICK_SECONDS = 0.1
 

@@ -28,6 +28,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.holding_co
     holder_name,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler import Outcome
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.versions.output_versions import (
+    WRITES_AT_ONCE,
+)
 
 from tests.support.containers import BUSYBOX, container
 from tests.support.engine_process import EngineProcess
@@ -187,7 +190,9 @@ def test_a_leader_that_is_stopped_in_a_collection_changes_nothing_of_the_next_ru
         # Longer than a write takes.
         time.sleep(2)
         assert standby.state == "watching"
-        assert written_parts(site, watched) == written
+        # A write that was under way when its process was suspended may still reach the server.
+        late = [one for one in written_parts(site, watched) if one not in written]
+        assert len(late) <= WRITES_AT_ONCE
     finally:
         leader.close()
         standby.close()
