@@ -77,6 +77,16 @@ def read(
     return done.returncode, done.stdout
 
 
+def must_read(
+    command: Sequence[str | Path], *, env: Mapping[str, str] | None = None, cwd: Path = ROOT
+) -> str:
+    """Run a program that must succeed; return all that it printed."""
+    code, printed = read(command, env=env, cwd=cwd)
+    if code:
+        raise CommandError(f"`{shown(command)}` failed:\n{printed}")
+    return printed
+
+
 def shown(command: Sequence[str | Path]) -> str:
     """Return a command as a person would type it."""
     return shlex.join(word.removeprefix(f"{ROOT}/") for word in _words(command))

@@ -17,7 +17,7 @@ from tests.cluster.console import timed
 from tests.cluster.lock import turn
 from tests.cluster.paths import BUILD, ROOT
 
-from .command import CommandError, must, read
+from .command import must, must_read
 from .environments import MAIN
 from .locks import ONLY_LOCKED, current_lock_of
 
@@ -66,9 +66,7 @@ def refresh_copy() -> None:
 
 def tracked_files() -> set[Path]:
     """Return what Git tracks now, or would track, of what is there."""
-    code, printed = read(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-    if code:
-        raise CommandError(f"Git doesn't say which files it tracks:\n{printed}")
+    printed = must_read(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"])
     return {Path(name) for name in printed.split("\0") if name and (ROOT / name).is_file()}
 
 

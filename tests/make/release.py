@@ -18,7 +18,7 @@ from tests.cluster.console import say
 from tests.cluster.paths import BUILD, ROOT
 
 from . import content, setup
-from .command import CommandError, read, shown
+from .command import CommandError, must_read, read, shown
 from .environments import LINT
 from .outcome import Outcome, passed
 
@@ -115,9 +115,7 @@ def write_notes(collection: Path, target: Path) -> None:
         )
     words = ("generate", "--only-latest", "--output-format", "md", "--output", target)
     command = (LINT.bin / "antsibull-changelog", *words)
-    code, printed = read(command, env=LINT.variables, cwd=collection)
-    if code:
-        raise CommandError(f"`{shown(command)}` failed:\n{printed}")
+    must_read(command, env=LINT.variables, cwd=collection)
 
 
 def refusal(version: str, *, present: str, changes: str, has_notes: bool) -> str:
@@ -203,7 +201,4 @@ def version_order(version: str) -> tuple[int, int, int, str, int]:
 
 
 def _git(collection: Path, *words: str) -> str:
-    code, printed = read(["git", *words], cwd=collection)
-    if code:
-        raise CommandError(f"`{shown(['git', *words])}` failed:\n{printed}")
-    return printed.rstrip("\n")
+    return must_read(["git", *words], cwd=collection).rstrip("\n")

@@ -20,7 +20,7 @@ from typing import Any
 from tests.cluster.paths import BUILD, ROOT
 
 from . import content
-from .command import CommandError, read, shown
+from .command import CommandError, must_read
 from .environments import LINT, MAIN
 from .locks import current_lock_of
 
@@ -57,7 +57,7 @@ def write_sbom(target: Path, tarball: Path, info: Mapping[str, Any], seconds: in
     with tempfile.TemporaryDirectory() as folder:
         installed = Path(folder) / "installed.json"
         tool = (LINT.bin / "cyclonedx-py", "environment", "--output-reproducible", "--output-file")
-        _run([*tool, installed, MAIN.python], SOURCE_DATE_EPOCH=str(seconds))
+        must_read([*tool, installed, MAIN.python], env={**LINT.variables, "SOURCE_DATE_EPOCH": str(seconds)})
         sbom: Json = json.loads(installed.read_text(encoding="utf-8"))
     lock, direct = current_lock_of(NEEDED).read_text(encoding="utf-8"), _direct_requirements()
     collections = [_collection(*parts) for parts in content.DEPENDENCIES]
@@ -67,7 +67,7 @@ def write_sbom(target: Path, tarball: Path, info: Mapping[str, Any], seconds: in
     if problems:
         raise CommandError("\n".join(("The SBOM is incomplete:", *problems)))
     target.write_text(json.dumps(sbom, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    _run([LINT.python, "-I", "-c", _VALIDATE, target])
+    must_read([LINT.python, "-I", "-c", _VALIDATE, target], env=LINT.variables)
 
 
 def subject(info: Mapping[str, Any], digest: str) -> Json:
@@ -197,9 +197,3 @@ def _licence(name: str) -> Json:
 
 def _sha256(digest: str) -> Json:
     return {"alg": "SHA-256", "content": digest}
-
-
-def _run(command: Sequence[str | Path], **variables: str) -> None:
-    code, printed = read(command, env={**LINT.variables, **variables})
-    if code:
-        raise CommandError(f"`{shown(command)}` failed:\n{printed}")

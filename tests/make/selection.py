@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.cluster.paths import ROOT
 
-from .command import CommandError, read
+from .command import CommandError, must_read, read
 
 ROOM = "ROOM"
 """The variable with the name of a room, as in `make unit ROOM=_errands`."""
@@ -65,10 +65,7 @@ def changed_files() -> Sequence[str]:
 
 
 def _listed(*words: str) -> Sequence[str]:
-    code, printed = read(["git", *words])
-    if code:
-        raise CommandError(f"`git {' '.join(words)}` failed:\n{printed}")
-    return [name for name in printed.split("\0") if name]
+    return [name for name in must_read(["git", *words]).split("\0") if name]
 
 
 def find_tests(changed: Iterable[str], root: Path = ROOT) -> Sequence[str]:

@@ -16,14 +16,14 @@ import os
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.cluster.console import say
 from tests.cluster.paths import BUILD, ROOT
 
 from . import content, galaxy_pages, sbom, setup
-from .command import CommandError, read, shown
+from .command import CommandError, must_read
 from .environments import MAIN
 from .outcome import Outcome, passed
 
@@ -60,7 +60,7 @@ def build_release(folder: Path) -> Path:
 
 def _seconds() -> int:
     """The time of a release: of the last commit, unless the environment has another."""
-    return int(os.environ.get(EPOCH) or _read(["git", "log", "-1", "--format=%ct"]))
+    return int(os.environ.get(EPOCH) or must_read(["git", "log", "-1", "--format=%ct"]))
 
 
 def build(collection: Path, folder: Path, seconds: int) -> Path:
@@ -73,7 +73,7 @@ def build(collection: Path, folder: Path, seconds: int) -> Path:
     """
     with tempfile.TemporaryDirectory() as drafts:
         words = ("collection", "build", "--output-path", drafts)
-        _read([MAIN.bin / "ansible-galaxy", *words, collection])
+        must_read([MAIN.bin / "ansible-galaxy", *words, collection], env=MAIN.variables)
         (draft,) = Path(drafts).iterdir()
         target = folder / draft.name
         target.write_bytes(repacked(draft, seconds))
@@ -158,10 +158,3 @@ def _content(archive: tarfile.TarFile, name: str) -> bytes:
     if file is None:
         raise CommandError(f"{name} of the built tarball is no file.")
     return file.read()
-
-
-def _read(command: Sequence[str | Path]) -> str:
-    code, printed = read(command, env=MAIN.variables)
-    if code:
-        raise CommandError(f"`{shown(command)}` failed:\n{printed}")
-    return printed.strip()

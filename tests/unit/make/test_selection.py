@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -107,10 +108,8 @@ def test_differences_from_the_main_branch_count_as_changed(
         author = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
         subprocess.run(["git", *author, *words], cwd=tmp_path, check=True, capture_output=True)
 
-    def read(words: Sequence[str | Path], **_how: object) -> tuple[int, str]:
-        return command.read(words, cwd=tmp_path)
-
-    monkeypatch.setattr(selection, "read", read)
+    for function in (command.read, command.must_read):
+        monkeypatch.setattr(selection, function.__name__, partial(function, cwd=tmp_path))
     git("init", "--initial-branch", "main")
     for name in ("same", "edited", "committed"):
         (tmp_path / name).write_text("1")
