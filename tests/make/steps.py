@@ -34,6 +34,8 @@ SEVERAL_CLUSTERS = frozenset({"several clusters"})
 """kind fails beside two control planes, for want of inotify instances (128 on most machines)."""
 WAITING = frozenset({"waiting"})
 """Steps that mostly wait for a cluster take no lane. One of them at a time runs beside steps that compute."""
+SETUP, BUILD = ("setup",), ("build",)
+"""What steps need, or come after."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,6 @@ class Step:
         lanes: how many lanes of a run it takes; see tests/make/schedule.py.
         uses: resources that no other step may use at the same time.
         takes_kubeconfig: whether its function takes KUBECONFIG as an argument of make.
-        proves: what no other step of `make test` proves, for the table in tests/README.md.
     """
 
     name: str
@@ -60,205 +61,59 @@ class Step:
     lanes: int = 1
     uses: frozenset[str] = frozenset()
     takes_kubeconfig: bool = False
-    proves: str = ""
 
 
-def _write_step_table() -> Outcome:
-    return step_table.write_table({name: STEPS[name].proves for name in GROUPS[TEST]})
+def _waiting(name: str, what: str, do: Callable[..., Outcome], uses: frozenset[str] = frozenset()) -> Step:
+    """A step that mostly waits for a cluster."""
+    return Step(name, what, do, BUILD, lanes=0, uses=WAITING | uses)
 
 
 _ALL = (
-    Step(
-        "setup",
-        "environments and collections in .build",
-        setup.everything,
-        proves="The locked requirements can be installed together, and their files have the locked hashes.",
-    ),
+    Step("setup", "environments and collections in .build", setup.everything),
     Step("locks", "write the locks of tests/requirements", lock_writer.write),
-    Step(
-        "style",
-        "ruff",
-        checks.style,
-        ("setup",),
-        proves="The format of the code, and that it has none of the mistakes that ruff knows.",
-    ),
-    Step(
-        "types",
-        "mypy --strict",
-        checks.types,
-        ("setup",),
-        proves="Types agree, also in branches that no test runs.",
-    ),
-    Step(
-        "yaml", "yamllint", checks.yaml, ("setup",), uses=COPY, proves="The format of playbooks and metadata."
-    ),
-    Step(
-        "changelog",
-        "antsibull-changelog lint",
-        checks.changelog,
-        ("setup",),
-        uses=COPY,
-        proves="The fragments make a changelog.",
-    ),
-    Step(
-        "docs",
-        "antsibull-docs lint-collection-docs",
-        checks.docs,
-        ("setup",),
-        uses=COPY,
-        proves="Links and markup in the documentation of options are valid.",
-    ),
-    Step(
-        "sanity",
-        "ansible-test sanity",
-        sanity.sanity,
-        ("setup",),
-        uses=COPY,
-        proves="Modules import without their libraries, their documentation has their options, and all code"
-        " compiles on the oldest Python.",
-    ),
-    Step("sanity-all", "all of it on each ansible-core", sanity.sanity_everywhere, ("setup",), uses=COPY),
-    Step(
-        "lint",
-        "ansible-lint, production profile",
-        checks.lint,
-        ("setup",),
-        uses=COPY,
-        proves="Roles, playbooks and examples follow the production profile.",
-    ),
-    Step(
-        "galaxy",
-        "galaxy-importer",
-        galaxy.galaxy,
-        ("setup",),
-        uses=COPY,
-        proves="Galaxy accepts the tarball of a release, and shows the documentation of all of its modules,"
-        " plugins and roles.",
-    ),
-    Step("release", "the content of a release's commit", release.release, ("setup",), uses=COPY),
-    Step("notes", "the notes of a release", release.notes, ("setup",), uses=COPY),
-    Step("tarball", "the collection as a release has it", tarball.tarball, ("setup",), uses=COPY),
-    Step("workflows", "actionlint", checks.workflows, ("setup",)),
-    Step("audit", "pip-audit", checks.audit, ("setup",)),
-    Step("site", "the documentation as a site", build.site, ("setup",)),
-    Step(
-        "suites",
-        "each test is in one suite",
-        partition.check,
-        ("setup",),
-        proves="Each test runs, and in one suite.",
-    ),
-    Step("changed", "pytest without a cluster, for the files that have changed", suites.changed, ("setup",)),
-    Step(
-        "build",
-        "the programs of a Kubernetes, from pinned sources",
-        cluster.build,
-        ("setup",),
-        proves="The programs of a cluster can be built from their pinned sources.",
-    ),
-    Step(
-        "unit",
-        "pytest without a cluster; some need the programs",
-        suites.unit,
-        ("setup",),
-        ("build",),
-        proves="Decisions on plain values, runs on a cluster in memory, answers of a scripted server, and how"
-        " tasks run in Ansible's process.",
-    ),
-    Step(
-        "unit-oldest",
-        "what touches Ansible or a library, on the lowest versions",
-        suites.unit_on_oldest,
-        ("setup",),
-        ("build",),
-        proves="The same on the oldest Python, ansible-core and libraries, for what imports one of them.",
-    ),
-    Step(
-        "unit-all", "the same on each ansible-core", suites.unit_everywhere, ("setup",), ("build",), lanes=2
-    ),
-    Step(
-        "newest",
-        "unit tests and sanity on the newest versions, without locks",
-        newest.newest,
-        ("setup",),
-        ("build",),
-        lanes=2,
-        uses=COPY,
-    ),
-    Step(
-        "cluster",
-        "start or reuse a Kubernetes",
-        cluster.up,
-        ("build",),
-        uses=CLUSTER,
-        takes_kubeconfig=True,
-    ),
-    Step(
-        "integration",
-        "pytest with clusters",
-        suites.integration,
-        ("build",),
-        uses=SEVERAL_CLUSTERS,
-        proves="A real API server does what the cluster in memory does, and whole playbooks do what they"
-        " promise, with these requests only. Also rulebooks, the HTML report and the execution environment.",
-    ),
+    Step("style", "ruff", checks.style, SETUP),
+    Step("types", "mypy --strict", checks.types, SETUP),
+    Step("yaml", "yamllint", checks.yaml, SETUP, uses=COPY),
+    Step("changelog", "antsibull-changelog lint", checks.changelog, SETUP, uses=COPY),
+    Step("docs", "antsibull-docs lint-collection-docs", checks.docs, SETUP, uses=COPY),
+    Step("sanity", "ansible-test sanity", sanity.sanity, SETUP, uses=COPY),
+    Step("sanity-all", "all of it on each ansible-core", sanity.sanity_everywhere, SETUP, uses=COPY),
+    Step("lint", "ansible-lint, production profile", checks.lint, SETUP, uses=COPY),
+    Step("galaxy", "galaxy-importer", galaxy.galaxy, SETUP, uses=COPY),
+    Step("release", "the content of a release's commit", release.release, SETUP, uses=COPY),
+    Step("notes", "the notes of a release", release.notes, SETUP, uses=COPY),
+    Step("tarball", "the collection as a release has it", tarball.tarball, SETUP, uses=COPY),
+    Step("workflows", "actionlint", checks.workflows, SETUP),
+    Step("audit", "pip-audit", checks.audit, SETUP),
+    Step("site", "the documentation as a site", build.site, SETUP),
+    Step("suites", "each test is in one suite", partition.check, SETUP),
+    Step("changed", "pytest without a cluster, for the files that have changed", suites.changed, SETUP),
+    Step("build", "the programs of a Kubernetes, from pinned sources", cluster.build, SETUP),
+    Step("unit", "pytest without a cluster; some need the programs", suites.unit, SETUP, BUILD),
+    Step("unit-oldest", "what uses Ansible or a library, on the oldest", suites.unit_on_oldest, SETUP, BUILD),
+    Step("unit-all", "the same on each ansible-core", suites.unit_everywhere, SETUP, BUILD, lanes=2),
+    Step("newest", "unit tests and sanity on the newest", newest.newest, SETUP, BUILD, lanes=2, uses=COPY),
+    Step("cluster", "start or reuse a Kubernetes", cluster.up, BUILD, uses=CLUSTER, takes_kubeconfig=True),
+    Step("integration", "pytest with clusters", suites.integration, BUILD, uses=SEVERAL_CLUSTERS),
     Step(
         "kubernetes-oldest",
         "pytest with the oldest Kubernetes and Helm",
         suites.on_oldest_kubernetes,
-        ("build",),
+        BUILD,
         uses=SEVERAL_CLUSTERS,
     ),
-    Step(
-        "some-faults",
-        "each fault that a run survives, by one test",
-        suites.some_faults,
-        ("build",),
-        lanes=0,
-        uses=WAITING,
-        proves="A run survives each of the 16 faults.",
-    ),
-    Step("faults", "all of them", suites.faults, ("build",), uses=WAITING | SEVERAL_CLUSTERS),
-    Step(
-        "molecule-default",
-        "molecule on the cluster",
-        suites.molecule_default,
-        ("build",),
-        lanes=0,
-        uses=CLUSTER | WAITING,
-    ),
-    Step(
-        "molecule-kind",
-        "molecule with kind",
-        suites.molecule_kind,
-        ("build",),
-        lanes=0,
-        uses=WAITING | SEVERAL_CLUSTERS,
-    ),
+    _waiting("some-faults", "each fault that a run survives, by one test", suites.some_faults),
+    Step("faults", "all of them", suites.faults, BUILD, uses=WAITING | SEVERAL_CLUSTERS),
+    _waiting("molecule-default", "molecule on the cluster", suites.molecule_default, CLUSTER),
+    _waiting("molecule-kind", "molecule with kind", suites.molecule_kind, SEVERAL_CLUSTERS),
     Step("molecule", "both molecule scenarios", suites.molecule_all),
-    Step(
-        "containers",
-        "pytest with real containers, on kind",
-        suites.containers,
-        ("build",),
-        lanes=0,
-        uses=WAITING | SEVERAL_CLUSTERS,
-    ),
-    Step(
-        "kind",
-        "molecule and pytest with real containers, on one kind cluster",
-        suites.on_kind,
-        ("build",),
-        lanes=0,
-        uses=WAITING | SEVERAL_CLUSTERS,
-        proves="Errands, probes and jobs work with real processes, volumes and `exec`. Roles and playbooks"
-        " work beside other modules.",
-    ),
-    Step("cluster-down", "end the cluster", cluster.down, ("setup",)),
+    _waiting("containers", "pytest with real containers, on kind", suites.containers, SEVERAL_CLUSTERS),
+    _waiting("kind", "molecule and real containers, on one kind cluster", suites.on_kind, SEVERAL_CLUSTERS),
+    Step("cluster-down", "end the cluster", cluster.down, SETUP),
     Step("demo", "deploy the example release", shows.demo, takes_kubeconfig=True),
     Step("pictures", "make the pictures of the documentation again", shows.pictures),
-    Step("bench", "measure", shows.bench, ("build",), lanes=2, uses=WAITING),
-    Step("step-table", "write what the last `make test` has measured to tests/README.md", _write_step_table),
+    Step("bench", "measure", shows.bench, BUILD, lanes=2, uses=WAITING),
+    Step("step-table", "write what the last `make test` took to tests/README.md", step_table.write_table),
     Step("fix", "mend what ruff can, and generate documentation anew", checks.fix),
 )
 
