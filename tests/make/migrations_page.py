@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.collection import (
@@ -16,9 +15,10 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migrations.discovery import discover_migrations
 
+from tests.cluster.paths import ROOT
+
 from .generated_blocks import block, block_names, opening, replace_blocks
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "operating_migrations.md"
 TABLE = "table"
 OF_PEOPLE = ("What it can't know", "By hand")

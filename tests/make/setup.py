@@ -30,12 +30,10 @@ def for_tests() -> Outcome:
     return outcome
 
 
-def for_linters() -> Outcome:
+def for_linters() -> None:
     """Provide the linters, which require other versions, and the copy that they check."""
-    for_running()
-    LINT.provide("lint.txt")
+    for_documentation()
     content.refresh_copy()
-    return passed()
 
 
 def for_documentation() -> None:

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import json
 
-from tests.cluster.paths import ROOT
+from tests.make.results import SCHEMA
 
 from .schema_fields import fields_of, table
-
-SCHEMA = ROOT / "docs" / "kyma_result.schema.json"
 
 
 def result_page() -> str:
