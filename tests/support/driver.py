@@ -275,6 +275,12 @@ class Deployer:
         return {name: one["state"] for name, one in (self.record()["status"].get("components") or {}).items()}
 
 
+def memory(someone: Deployer) -> MemoryCluster:
+    """The cluster of a deployer that works in memory."""
+    assert isinstance(someone.cluster, MemoryCluster)
+    return someone.cluster
+
+
 def deployer(
     given: Release, *migrations: type[Migration], cluster: MemoryCluster | None = None, **options: Any
 ) -> Deployer:

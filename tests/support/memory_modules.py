@@ -108,11 +108,6 @@ def user(
     return User(cluster or healthy_cluster(), materials)
 
 
-def memory(someone: User) -> MemoryCluster:
-    assert isinstance(someone.cluster, MemoryCluster)
-    return someone.cluster
-
-
 @contextmanager
 def denials_in_force_at_once() -> Iterator[None]:
     """The server's part of a denial is tried on a real one."""

@@ -18,11 +18,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.crd_schema
     leaves_to_server,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
-    MemoryCluster,
-)
 
-from tests.support.driver import Deployer, config_map, crd, custom, deployer, healthy_cluster, release
+from tests.support.driver import Deployer, config_map, crd, custom, deployer, healthy_cluster, memory, release
 
 
 def definition(host: dict[str, Any]) -> Object:
@@ -41,11 +38,6 @@ PLAIN = definition({"type": "string"})
 def kyma(version: str = "2.9", crd_: Object = STRICT, **spec: Any) -> Release:
     gateway = custom("Gateway", "kyma", **(spec or {"host": "a"}))
     return release(version, {"gateway": [config_map("settings", v=version), gateway]}, crds=[crd_])
-
-
-def memory(someone: Deployer) -> MemoryCluster:
-    assert isinstance(someone.cluster, MemoryCluster)
-    return someone.cluster
 
 
 def rehearsed_applies(someone: Deployer, kind: str = "Gateway", namespace: str = "kyma-system") -> list[str]:

@@ -34,9 +34,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
     write_inventory,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUN
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
-    MemoryCluster,
-)
 
 from tests.cluster.paths import ROOT
 from tests.support.driver import (
@@ -45,6 +42,7 @@ from tests.support.driver import (
     deployer,
     deployer_after,
     healthy_cluster,
+    memory,
     only_reads,
     release,
 )
@@ -71,11 +69,6 @@ DUMP = [
     },
     {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": LIFECYCLE_NAMESPACE}},
 ]
-
-
-def memory(someone: Deployer) -> MemoryCluster:
-    assert isinstance(someone.cluster, MemoryCluster)
-    return someone.cluster
 
 
 def test_a_dump_of_a_cluster_is_refused_with_all_that_is_ours_before_the_first_write() -> None:

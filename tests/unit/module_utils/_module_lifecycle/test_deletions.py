@@ -32,14 +32,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
 )
 
 from tests.support.denials import modules_denied
-from tests.support.driver import config_map, custom
+from tests.support.driver import config_map, custom, memory
 from tests.support.memory_modules import (
     CATALOG,
     NAMESPACE,
     ModuleMaterialsOfTest,
     denials_in_force_at_once,
     manifest,
-    memory,
     user,
 )
 

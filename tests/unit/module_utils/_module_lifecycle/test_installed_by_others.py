@@ -27,9 +27,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modul
     read_module_records,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import module
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
-    MemoryCluster,
-)
 
 from tests.support.driver import (
     Deployer,
@@ -39,6 +36,7 @@ from tests.support.driver import (
     crd,
     deployment,
     healthy_cluster,
+    memory,
     only_reads,
     release,
 )
@@ -493,11 +491,6 @@ def line(result: dict[str, Any]) -> str:
     """What a run says of the module."""
     [text] = [text for text in result["summary"] if text.startswith("nats ")]
     return str(text)
-
-
-def memory(someone: User) -> MemoryCluster:
-    assert isinstance(someone.cluster, MemoryCluster)
-    return someone.cluster
 
 
 @pytest.mark.parametrize("named", [True, False])

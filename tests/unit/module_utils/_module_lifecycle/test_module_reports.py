@@ -17,7 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle i
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component, module, module_info
 
 from tests.support.clock import FOREVER
-from tests.support.driver import config_map, custom, release
+from tests.support.driver import config_map, custom, memory, release
 from tests.support.extent import sample
 from tests.support.memory_modules import (
     CATALOG,
@@ -26,7 +26,6 @@ from tests.support.memory_modules import (
     User,
     denials_in_force_at_once,
     manifest,
-    memory,
     user,
 )
 

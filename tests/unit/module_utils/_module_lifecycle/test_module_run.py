@@ -35,6 +35,7 @@ from tests.support.denials import modules_denied
 from tests.support.driver import (
     config_map,
     custom,
+    memory,
     only_reads,
     release,
 )
@@ -46,7 +47,6 @@ from tests.support.memory_modules import (
     User,
     denials_in_force_at_once,
     manifest,
-    memory,
     user,
 )
 

@@ -38,9 +38,10 @@ from tests.support.driver import (
     deployer,
     deployment,
     healthy_cluster,
+    memory,
     release,
 )
-from tests.support.memory_modules import denials_in_force_at_once, memory, user
+from tests.support.memory_modules import denials_in_force_at_once, user
 
 NAMES = ("one", "two", "three")
 FORBIDDEN = api_error("list inventories", 403, {"reason": "Forbidden", "message": "no"})
@@ -88,8 +89,7 @@ def has_written(cluster: MemoryCluster, name: str) -> bool:
 
 def deploy_until_killed(someone: Deployer, write: int) -> bool:
     """Deploy until the process is killed before a write; whether it was."""
-    assert isinstance(someone.cluster, MemoryCluster)
-    someone.cluster.fail_at(write, Killed(), writes_only=True)
+    memory(someone).fail_at(write, Killed(), writes_only=True)
     try:
         someone.deploy()
     except Killed:
@@ -120,10 +120,10 @@ def test_a_component_with_objects_is_never_said_to_be_not_started() -> None:
             continue
         has_begun = bool(begin_of(someone.record()).action)
         states = ended_states(someone)
-        assert has_begun or not any(has_written(memory_of(someone), name) for name in NAMES)
+        assert has_begun or not any(has_written(memory(someone), name) for name in NAMES)
         for name in NAMES if has_begun else ():
             state, reason = states[name]["state"], states[name]["error"]
-            written = has_written(memory_of(someone), name)
+            written = has_written(memory(someone), name)
             seen.add((state, written))
             assert not (state == "not started" and written), reason
             assert bool(reason) == (state != "succeeded")
@@ -142,14 +142,9 @@ def killed_at(someone: Deployer, kind: str, name: str, *, before: bool = False) 
     def is_it(request: Request) -> bool:
         return request.writes and (request.ref.kind, request.ref.name) == (kind, name)
 
-    memory_of(someone).fail_when(is_it, Killed(), before=before, times=1)
+    memory(someone).fail_when(is_it, Killed(), before=before, times=1)
     with pytest.raises(Killed):
         someone.deploy()
-
-
-def memory_of(someone: Deployer) -> MemoryCluster:
-    assert isinstance(someone.cluster, MemoryCluster)
-    return someone.cluster
 
 
 def test_the_end_of_a_run_says_so_too_where_only_its_task_was_killed() -> None:
@@ -192,9 +187,7 @@ def test_the_next_run_ends_the_record_of_one_that_was_killed() -> None:
 def test_without_the_right_to_read_inventories_it_is_unknown() -> None:
     someone = shop()
     killed_at(someone, "Deployment", "one")
-    memory_of(someone).fail_when(
-        lambda one: one.verb == "list" and one.ref.kind == "KymaInventory", FORBIDDEN
-    )
+    memory(someone).fail_when(lambda one: one.verb == "list" and one.ref.kind == "KymaInventory", FORBIDDEN)
     states = ended_states(someone)
     [unknown] = {one["error"] for one in states.values() if one["state"] != "succeeded"}
     assert unknown.endswith("its inventory could not be read: it may have been begun")
@@ -205,7 +198,7 @@ def test_a_deletion_that_was_killed_says_how_many_objects_are_left() -> None:
     for write in itertools.count(1):
         someone = shop()
         someone.deploy()
-        memory_of(someone).fail_at(write, Killed(), writes_only=True)
+        memory(someone).fail_at(write, Killed(), writes_only=True)
         try:
             someone.delete(*NAMES)
         except Killed:

@@ -23,9 +23,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     needed,
     not_needed,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
-    MemoryCluster,
-)
 
 from tests.support.driver import (
     Deployer,
@@ -34,6 +31,7 @@ from tests.support.driver import (
     custom,
     deployer,
     deployment,
+    memory,
     only_reads,
     release,
     secret,
@@ -116,11 +114,6 @@ def kyma(version: str = "2.9", **more: Any) -> Release:
         crds=[crd("Gateway")],
         **more,
     )
-
-
-def memory(someone: Deployer) -> MemoryCluster:
-    assert isinstance(someone.cluster, MemoryCluster)
-    return someone.cluster
 
 
 def labels(someone: Deployer) -> set[str]:

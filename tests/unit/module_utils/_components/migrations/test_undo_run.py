@@ -49,8 +49,18 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
 )
 
-from tests.support.driver import Deployer, config_map, crd, custom, deployer, only_reads, release, slow_clock
-from tests.unit.module_utils._components.migrations.test_verdicts import GrowsVolumes, kyma, memory, seeded
+from tests.support.driver import (
+    Deployer,
+    config_map,
+    crd,
+    custom,
+    deployer,
+    memory,
+    only_reads,
+    release,
+    slow_clock,
+)
+from tests.unit.module_utils._components.migrations.test_verdicts import GrowsVolumes, kyma, seeded
 from tests.unit.module_utils._deploy.plan.test_preflight import limited
 
 CANARY = "canary-3f9d"

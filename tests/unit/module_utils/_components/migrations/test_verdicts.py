@@ -25,11 +25,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     needed,
     not_needed,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
-    MemoryCluster,
-)
 
-from tests.support.driver import Deployer, config_map, deployer, deployment, only_reads, release
+from tests.support.driver import Deployer, config_map, deployer, deployment, memory, only_reads, release
 
 HANDFUL = 6
 NAMESPACE = "kyma-system"
@@ -104,11 +101,6 @@ def deployed(*migrations: type[Migration]) -> Deployer:
     assert someone.deploy()["state"] == "succeeded"
     someone.materials.classes = migrations
     return someone
-
-
-def memory(someone: Deployer) -> MemoryCluster:
-    assert isinstance(someone.cluster, MemoryCluster)
-    return someone.cluster
 
 
 def with_volume(*migrations: type[Migration], **data: str) -> Deployer:

@@ -26,9 +26,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rig
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import LIFECYCLE_NAMESPACE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
-    MemoryCluster,
-)
 
 from tests.support.clock import FOREVER
 from tests.support.driver import (
@@ -39,6 +36,7 @@ from tests.support.driver import (
     custom,
     deployer_after,
     deployment,
+    memory,
     release,
 )
 from tests.support.operators import operator, operator_role
@@ -64,11 +62,6 @@ def installed(components: Entries | None = None, *crds: Object, **options: Any) 
     """A deployed release; the foundation has the definitions, of Things if no others are given."""
     given = release("2.9", components or KYMA, crds=crds or [crd("Thing")])
     return deployer_after(given, timeout=3, **options)
-
-
-def memory(someone: Deployer) -> MemoryCluster:
-    assert isinstance(someone.cluster, MemoryCluster)
-    return someone.cluster
 
 
 def thing(name: str, kind: str = "Thing", **meta: Any) -> Object:

@@ -56,6 +56,7 @@ from tests.support.driver import (
     deployer_after,
     deployment,
     healthy_cluster,
+    memory,
     only_reads,
     release,
     slow_clock,
@@ -88,11 +89,6 @@ def installed(cluster: MemoryCluster | None = None, **options: Any) -> Deployer:
     assert someone.deploy()["state"] == "succeeded"
     memory(someone).requests.clear()
     return someone
-
-
-def memory(someone: Deployer) -> MemoryCluster:
-    assert isinstance(someone.cluster, MemoryCluster)
-    return someone.cluster
 
 
 def named(name: str, **metadata: Any) -> Object:

@@ -21,9 +21,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     needed,
     not_needed,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
-    MemoryCluster,
-)
 
 from tests.support.driver import (
     Deployer,
@@ -34,6 +31,7 @@ from tests.support.driver import (
     deployer,
     deployment,
     healthy_cluster,
+    memory,
     only_reads,
     release,
 )
@@ -126,11 +124,6 @@ def on_2_9(*others: Release, desired: Release | None = None) -> Deployer:
     assert deployer(kyma("2.9"), cluster=cluster).deploy()["state"] == "succeeded"
     materials = FakeMaterials(desired or kyma("2.11"), (FollowsTen,), others=others)
     return Deployer(cluster, materials, {"hops": "auto"})
-
-
-def memory(someone: Deployer) -> MemoryCluster:
-    assert isinstance(someone.cluster, MemoryCluster)
-    return someone.cluster
 
 
 def changed(planned: Result | dict[str, Any]) -> dict[str, list[str]]:

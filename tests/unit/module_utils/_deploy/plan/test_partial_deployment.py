@@ -22,9 +22,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     needed,
     not_needed,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
-    MemoryCluster,
-)
 
 from tests.support.driver import (
     Deployer,
@@ -32,6 +29,7 @@ from tests.support.driver import (
     deployer,
     deployer_after,
     deployment,
+    memory,
     only_reads,
     release,
 )
@@ -198,8 +196,3 @@ def test_the_first_of_a_cluster_may_be_some_components() -> None:
     }
     assert whole.carry_out(planned)["state"] == "succeeded"
     assert whole.installation().version == "2.9"
-
-
-def memory(someone: Deployer) -> MemoryCluster:
-    assert isinstance(someone.cluster, MemoryCluster)
-    return someone.cluster

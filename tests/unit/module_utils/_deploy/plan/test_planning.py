@@ -33,9 +33,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     needed,
     not_needed,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
-    MemoryCluster,
-)
 
 from tests.support.driver import (
     Deployer,
@@ -46,6 +43,7 @@ from tests.support.driver import (
     deployer_after,
     deployment,
     job,
+    memory,
     only_reads,
     release,
     secret,
@@ -97,11 +95,6 @@ def deployed(given: Release | None = None, *migrations: type[Migration]) -> Depl
     someone.results.clear()
     someone.materials.read.clear()
     return someone
-
-
-def memory(someone: Deployer) -> MemoryCluster:
-    assert isinstance(someone.cluster, MemoryCluster)
-    return someone.cluster
 
 
 def edit(someone: Deployer, api_version: str, kind: str, name: str, patch: dict[str, Any]) -> None:

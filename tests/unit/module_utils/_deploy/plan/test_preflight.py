@@ -31,6 +31,7 @@ from tests.support.driver import (
     deployer_after,
     deployment,
     healthy_cluster,
+    memory,
     only_reads,
     release,
     secret,
@@ -398,11 +399,6 @@ def meanwhile(
         return False
 
     cluster.fail_when(quicker, Unreachable("never raised"))
-
-
-def memory(someone: Deployer) -> MemoryCluster:
-    assert isinstance(someone.cluster, MemoryCluster)
-    return someone.cluster
 
 
 def upgrading() -> Deployer:

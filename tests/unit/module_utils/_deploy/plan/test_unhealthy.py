@@ -21,10 +21,9 @@ from tests.support.driver import (
     deployer_after,
     deployment,
     job,
+    memory,
     release,
 )
-
-from .test_planning import memory
 
 DOWN = {
     "component": "checkout",

@@ -13,9 +13,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError, Forbidden
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
-    MemoryCluster,
-)
 
 from tests.support.driver import (
     Deployer,
@@ -25,6 +22,7 @@ from tests.support.driver import (
     custom,
     deployer_after,
     deployment,
+    memory,
     release,
 )
 from tests.support.operators import operator
@@ -47,11 +45,6 @@ def upgraded(before: Entries, after: Entries, *, keeps_crd: bool = True, **optio
 def make(someone: Deployer, *objects: Object) -> None:
     for obj in objects:
         someone.cluster.with_field_manager("kubectl").create(obj)
-
-
-def memory(someone: Deployer) -> MemoryCluster:
-    assert isinstance(someone.cluster, MemoryCluster)
-    return someone.cluster
 
 
 def is_running(someone: Deployer, name: str = "op") -> bool:

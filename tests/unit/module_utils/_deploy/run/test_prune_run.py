@@ -22,9 +22,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
     Verdict,
     not_needed,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
-    MemoryCluster,
-)
 
 from tests.support.driver import (
     Deployer,
@@ -37,6 +34,7 @@ from tests.support.driver import (
     deployment,
     healthy_cluster,
     job,
+    memory,
     only_reads,
     release,
 )
@@ -86,11 +84,6 @@ def upgraded(before: Entries, after: Entries, **options: Any) -> Deployer:
     assert someone.deploy()["state"] == "succeeded"
     someone.materials.given = release("2.10", after)
     return someone
-
-
-def memory(someone: Deployer) -> MemoryCluster:
-    assert isinstance(someone.cluster, MemoryCluster)
-    return someone.cluster
 
 
 def find(someone: Deployer, name: str, kind: str = "ConfigMap", api_version: str = "v1") -> Object | None:

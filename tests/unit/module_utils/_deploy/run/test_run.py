@@ -70,6 +70,7 @@ from tests.support.driver import (
     deployment,
     job,
     make_healthy,
+    memory,
     only_reads,
     release,
     secret,
@@ -140,11 +141,6 @@ def every_phase(ledger: Ledger) -> list[type[Migration]]:
         for component in (GLOBAL, "istio", "logging", "monitoring")
         for phase in Phase
     ]
-
-
-def memory(someone: Deployer) -> MemoryCluster:
-    assert isinstance(someone.cluster, MemoryCluster)
-    return someone.cluster
 
 
 # All goes well.

@@ -21,11 +21,18 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.crd_
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import component
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
-    MemoryCluster,
-)
 
-from tests.support.driver import Deployer, config_map, crd, custom, deployer, deployment, only_reads, release
+from tests.support.driver import (
+    Deployer,
+    config_map,
+    crd,
+    custom,
+    deployer,
+    deployment,
+    memory,
+    only_reads,
+    release,
+)
 
 OLD, NEW = "example.com/v1alpha1", "example.com/v1"
 WEBHOOK = {"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"]}}
@@ -172,11 +179,6 @@ def offers(someone: Deployer) -> Object:
 def versions_in(obj: Object | None) -> set[str]:
     assert obj is not None
     return {str(manager["apiVersion"]) for manager in obj["metadata"]["managedFields"]}
-
-
-def memory(someone: Deployer) -> MemoryCluster:
-    assert isinstance(someone.cluster, MemoryCluster)
-    return someone.cluster
 
 
 def test_an_upgrade_ends_with_the_new_version_alone() -> None:

@@ -31,11 +31,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inven
     read_inventories,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._timestamp import timestamp
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
-    MemoryCluster,
-)
 
-from tests.support.driver import Deployer, config_map, crd, deployer, release
+from tests.support.driver import Deployer, config_map, crd, deployer, memory, release
 
 SPARED = "Namespace shop: kyma.lifecycle did not create it, so it stays"
 
@@ -77,11 +74,6 @@ def kyma(version: str = "2.9", **labels: str) -> Release:
 
 def new_deployer() -> Deployer:
     return deployer(kyma(), timeout=3)
-
-
-def memory_of(someone: Deployer) -> MemoryCluster:
-    assert isinstance(someone.cluster, MemoryCluster)
-    return someone.cluster
 
 
 def terraform(someone: Deployer) -> Cluster:
@@ -157,7 +149,7 @@ def test_a_namespace_stays_also_after_a_run_that_failed(clock: Clock, again: boo
     make_with_content(someone, team="a")
     clock.goes_on()
     write_again(someone)
-    memory_of(someone).fail_when(
+    memory(someone).fail_when(
         lambda request: (
             request.verb == "apply" and request.ref.name.startswith("gateways") and request.writes
         ),
@@ -185,7 +177,7 @@ def test_after_an_interruption_each_namespace_has_still_the_same_maker(
     clock.goes_on()
     write_again(someone)
     clock.goes_on()
-    memory_of(someone).fail_when(
+    memory(someone).fail_when(
         lambda request: request.writes and request.verb == "apply" and request.ref.kind == kind,
         Unreachable("the connection broke"),
         before=before,
@@ -209,7 +201,7 @@ def test_our_namespace_is_ours_although_a_controller_writes_it_at_once(clock: Cl
             name = event.object["metadata"]["name"]
             cluster.with_field_manager("controller").patch("v1", "Namespace", name, None, seen)
 
-    memory_of(someone).on_write(controller)
+    memory(someone).on_write(controller)
     assert someone.deploy()["state"] == "succeeded"
     clock.goes_on()
     upgrade(someone, kyma="changed")
@@ -295,8 +287,8 @@ def test_creators_of_namespaces_take_one_request_of_a_run() -> None:
     someone = new_deployer()
 
     def reads() -> int:
-        seen = [one for one in memory_of(someone).requests if one.ref.kind == "Namespace"]
-        memory_of(someone).requests.clear()
+        seen = [one for one in memory(someone).requests if one.ref.kind == "Namespace"]
+        memory(someone).requests.clear()
         return sum(one.verb == "list" for one in seen)
 
     someone.deploy()

@@ -47,9 +47,9 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 )
 
 from tests.support.clock import Clock, WatchedClock
-from tests.support.driver import Deployer, FakeMaterials, config_map, content_of, only_reads, release
+from tests.support.driver import Deployer, FakeMaterials, config_map, content_of, memory, only_reads, release
 from tests.unit.module_utils._components.migrations.test_undo_run import migrated, size
-from tests.unit.module_utils._components.migrations.test_verdicts import kyma, memory, seeded, variant
+from tests.unit.module_utils._components.migrations.test_verdicts import kyma, seeded, variant
 
 NAMES = [f"map-{number}" for number in range(20)]
 OPTIONS = {"lease_wait": 0.0, "lease_seconds": 45, "service_account": "deployer"}

@@ -20,11 +20,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.recor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUN
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import migration
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
-    MemoryCluster,
-)
 
-from tests.support.driver import Deployer, config_map, deployer, release
+from tests.support.driver import Deployer, config_map, deployer, memory, release
 from tests.unit.module_utils._deploy.plan.test_planning import writes_config_map
 
 Writes = writes_config_map("gateway", Phase.PRE, "migrated", name="writes")
@@ -32,11 +29,6 @@ Writes = writes_config_map("gateway", Phase.PRE, "migrated", name="writes")
 
 def kyma() -> Release:
     return release("2.9", {"gateway": [config_map("gateway", k="1")]})
-
-
-def memory(someone: Deployer) -> MemoryCluster:
-    assert isinstance(someone.cluster, MemoryCluster)
-    return someone.cluster
 
 
 def not_declared(kind: str) -> Untypeable:

@@ -32,7 +32,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     Request,
 )
 
-from tests.support.driver import Deployer, config_map, deployer, deployment, healthy_cluster, release
+from tests.support.driver import Deployer, config_map, deployer, deployment, healthy_cluster, memory, release
 
 FORBIDDEN = api_error("create Event", 403, {"reason": "Forbidden", "message": "no"})
 ABOUT = {"apiVersion": API_VERSION, "kind": "KymaRun", "name": "one", "uid": "1"}
@@ -43,11 +43,6 @@ def shop(cluster: MemoryCluster | None = None, *, broken: bool = False) -> Deplo
     image = "broken" if broken else "fine"
     made = {"cart": [config_map("cart")], "checkout": [deployment("checkout", image)]}
     return deployer(release("2.9", made), cluster=cluster, component_timeout=0.2)
-
-
-def memory(someone: Deployer) -> MemoryCluster:
-    assert isinstance(someone.cluster, MemoryCluster)
-    return someone.cluster
 
 
 def shown(someone: Deployer, record: Object) -> list[tuple[str, str, str]]:
