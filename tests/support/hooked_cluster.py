@@ -18,8 +18,22 @@ Hook = Callable[[int, Call], None]
 """Gets the number of a call, from 1, and the call. What it raises is what the call raises."""
 
 
+class Killed(BaseException):
+    """The process ends here, as by SIGKILL: no code that handles errors sees it."""
+
+
 def no_hook(number: int, call: Call) -> None:
     """Nothing happens."""
+
+
+def kill_at(last: int) -> Hook:
+    """A hook that ends the process at the call with this number."""
+
+    def kill(number: int, _call: Call) -> None:
+        if number == last:
+            raise Killed
+
+    return kill
 
 
 class HookedCluster(ClusterWrapper):

@@ -28,7 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.versions i
 
 from tests.support.errand_stories import STORIES, ErrandStory, end_state
 from tests.support.extent import cases, sample
-from tests.support.hooked_cluster import HookedCluster
+from tests.support.hooked_cluster import HookedCluster, Killed
 from tests.support.played_errands import MOST_ROUNDS, NAMESPACE, PlayedErrands, errand_object
 from tests.support.played_jobs import ContainerRun
 
@@ -38,10 +38,6 @@ STORY_OF_EACH_WRITE = (
     "a wait for a ConfigMap, whose pod goes with its Job",
 )
 """Each write of all stories is in one of these."""
-
-
-class Killed(BaseException):
-    """The reconciler is gone at once."""
 
 
 @pytest.fixture(autouse=True)

@@ -41,14 +41,11 @@ from tests.support.driver import (
     memory,
     release,
 )
+from tests.support.hooked_cluster import Killed
 from tests.support.memory_modules import denials_in_force_at_once, user
 
 NAMES = ("one", "two", "three")
 FORBIDDEN = api_error("list inventories", 403, {"reason": "Forbidden", "message": "no"})
-
-
-class Killed(BaseException):
-    """The end of the process."""
 
 
 @pytest.fixture(autouse=True)

@@ -44,7 +44,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 )
 
 from tests.support.extent import cases, sample
-from tests.support.hooked_cluster import HookedCluster
+from tests.support.hooked_cluster import HookedCluster, Killed, kill_at
 from tests.support.job_store import create_runtime, job_of
 from tests.support.job_store import store_cluster as new_cluster
 
@@ -54,10 +54,6 @@ QUOTA = api_error(
     "create it", 403, {"reason": "Forbidden", "message": 'pods "x" is forbidden: exceeded quota: small'}
 )
 DENIED = api_error("create it", 400, {"reason": "BadRequest", "message": "admission webhook denied it"})
-
-
-class KilledError(BaseException):
-    """The process ends here."""
 
 
 @pytest.fixture
@@ -154,20 +150,16 @@ def test_a_change_that_is_killed_at_any_call_ends_the_same_when_it_is_run_again(
     for last in sample(range(1, calls + 1), 7):
         cluster = started()
 
-        def kill(number: int, _call: Call, last: int = last) -> None:
-            if number == last:
-                raise KilledError
-
         def look(_number: int, _call: Call, cluster: MemoryCluster = cluster) -> None:
             definitions, runtime = objects(cluster)
             assert name == "absent" or not jobs or definitions or runtime
 
-        def killed_after(number: int, call: Call) -> None:
+        def killed_after(number: int, call: Call, last: int = last) -> None:
             look(number, call)
-            kill(number, call)
+            kill_at(last)(number, call)
 
-        hooks = {"after": killed_after} if is_after else {"before": kill, "after": look}
-        with pytest.raises(KilledError):
+        hooks = {"after": killed_after} if is_after else {"before": kill_at(last), "after": look}
+        with pytest.raises(Killed):
             change(changer(HookedCluster(cluster, **hooks)))
         change(changer(HookedCluster(cluster, after=look)))
         assert end_state(cluster) == expected, f"killed at call {last} of {calls}: {whole.calls[last - 1]}"
@@ -190,13 +182,9 @@ def test_a_killed_change_of_type_can_be_followed_by_another_one(type_: JobType) 
         cluster = new_cluster(namespace_named("shop"))
         changer(cluster).present(job_of("web", SCHEDULED))
 
-        def kill(number: int, _call: Call, last: int = last) -> None:
-            if number == last:
-                raise KilledError
-
         try:
-            hooked_changer(HookedCluster(cluster, after=kill)).present(job_of("web"))
-        except KilledError:
+            hooked_changer(HookedCluster(cluster, after=kill_at(last))).present(job_of("web"))
+        except Killed:
             changer(cluster).present(desired)
             definitions, runtime = objects(cluster)
             assert [one["kind"] for one in definitions] == [DEFINITION_KINDS[type_][1]]

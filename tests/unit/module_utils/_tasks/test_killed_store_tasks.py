@@ -45,7 +45,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 )
 
 from tests.support.extent import IS_FULL, cases
-from tests.support.hooked_cluster import HookedCluster
+from tests.support.hooked_cluster import HookedCluster, Killed
 from tests.support.job_store import (
     create_runtime,
     ensure_namespace,
@@ -56,10 +56,6 @@ from tests.support.job_store import (
 )
 
 RUNTIME = (("batch/v1", "Job"), ("batch/v1", "CronJob"), ("apps/v1", "Deployment"), ("v1", "Service"))
-
-
-class KilledError(BaseException):
-    """The process ends here."""
 
 
 @pytest.fixture(autouse=True)
@@ -154,7 +150,7 @@ def killer(last: int, *, is_after: bool) -> dict[str, Callable[[int, Call], None
         if call.writes:
             writes.append(call)
             if len(writes) == last:
-                raise KilledError
+                raise Killed
 
     return {"after" if is_after else "before": kill}
 
@@ -174,7 +170,7 @@ def test_a_task_that_is_killed_at_any_write_ends_the_same_when_it_is_run_again(
         cluster = cluster_with_jobs()
         try:
             call(HookedCluster(cluster, **killer(last, is_after=is_after)), definition, options)
-        except KilledError:
+        except Killed:
             pass
         else:
             # A write that the cluster refuses has no effect to be killed after.

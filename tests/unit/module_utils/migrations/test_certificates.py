@@ -25,6 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 )
 
 from tests.support.gateways import OWNERSHIP, gateway, gateway_crd
+from tests.support.hooked_cluster import Killed
 from tests.support.migrations import setting
 
 CERTIFICATES = {"certificates": Component("certificates", "istio-system")}
@@ -93,10 +94,6 @@ def test_a_conflict_is_looked_at_again() -> None:
     conflict = Conflict("x", status=409, reason="Conflict", api_message="the object has been modified")
     cluster.fail_when(lambda one: one.verb == "patch", conflict, times=1)
     assert adopted(cluster).state == "done"
-
-
-class Killed(BaseException):
-    """The process is gone."""
 
 
 @pytest.mark.parametrize("before", [True, False])

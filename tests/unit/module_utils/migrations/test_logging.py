@@ -29,6 +29,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
     MemoryCluster,
 )
 
+from tests.support.hooked_cluster import Killed
 from tests.support.loki import CLAIM, claim, component, pod, stateful_set, storage_class
 from tests.support.migrations import Observer, setting
 
@@ -435,10 +436,6 @@ def test_conflicts_are_looked_at_again() -> None:
     cluster.fail_when(lambda one: one.writes, conflict, times=2)
     assert grown(cluster).state == "done"
     assert size_of(cluster) == "30Gi"
-
-
-class Killed(BaseException):
-    """The process is gone."""
 
 
 def scenarios() -> list[tuple[Callable[[], MemoryCluster], dict[str, Any]]]:

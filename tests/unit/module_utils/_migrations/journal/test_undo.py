@@ -46,6 +46,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 )
 
 from tests.support.driver import crd, custom
+from tests.support.hooked_cluster import Killed
 from tests.support.loki import claim, stateful_set, storage_class
 from tests.support.migrations import config_map
 from tests.support.served_kinds import silent_api, with_versions
@@ -134,9 +135,6 @@ def test_each_kind_of_write_is_undone_and_a_second_undo_changes_nothing(write: s
 def test_killed_at_each_call_before_or_after_its_effect_it_can_still_be_undone(
     write: str, before: bool
 ) -> None:
-    class Killed(BaseException):
-        pass
-
     n, dies = 0, True
     while dies:
         n += 1

@@ -28,6 +28,7 @@ from hypothesis import strategies as st
 
 from tests.support.driver import Deployer, config_map, deployer, healthy_cluster, release
 from tests.support.extent import examples
+from tests.support.hooked_cluster import Killed
 
 SECONDS = 30.0
 """More than any task of these releases takes, as no time passes where somebody waits for a lease."""
@@ -46,10 +47,6 @@ class Clock:
 
     def sleep(self, seconds: float) -> None:
         self._now += seconds
-
-
-class Killed(BaseException):
-    """A deployer's process is gone."""
 
 
 @dataclass
