@@ -37,13 +37,13 @@ from ...module_utils._runs.cluster_state import (
     cluster_state,
     is_out,
 )
-from ...module_utils._runs.cluster_table import render_clusters
 from ...module_utils._runs.outcomes import NOT_STARTED
+from .._last_lines.cluster_table import render_clusters
 from .command_target import PLACEHOLDER, CommandTarget
 from .screen.console import print_banner, print_block, print_line
 
 if TYPE_CHECKING:
-    from ...module_utils._runs.playbook_summary import NextStep, PlaybookSummary
+    from .._last_lines.playbook_summary import NextStep, PlaybookSummary
     from .._rollout.model import Rollout
 
 NAME = "kyma-clusters.jsonl"
@@ -206,7 +206,7 @@ class ClusterLog:
     def summary(self) -> PlaybookSummary:
         """The end of the playbook, with commands that reach its clusters from any shell."""
         # Imported here, as only the end of a playbook needs it.
-        from ...module_utils._runs.playbook_summary import summarize
+        from .._last_lines.playbook_summary import summarize
 
         logged, states = self._logged(), self.states(is_over=True)
         targets: dict[str, CommandTarget] = {}
@@ -259,7 +259,7 @@ class ClusterLog:
     def _print_end(self) -> None:
         if os.getpid() != self._owner or not self._logged():
             return
-        from ...module_utils._runs.closing_lines import render_summary
+        from .._last_lines.closing_lines import render_summary
 
         summary = self.summary()
         # Ansible takes narrow terminals for wider ones.

@@ -12,8 +12,8 @@ from dataclasses import replace
 from ...module_utils._objects.health.named_pods import pod_commands
 from ...module_utils._runs.cluster_state import RUNNING
 from ...module_utils._runs.outcomes import FAILED, NOT_STARTED
-from ...module_utils._runs.playbook_summary import NEXT_STEPS, NextStep, next_step
 from ...module_utils._text import counted
+from .._last_lines.playbook_summary import NEXT_STEPS, NextStep, next_step
 from .model import ClusterReport, Failure, RunReport
 
 IDS_VARIABLE = "kyma_migration_ids"

@@ -9,10 +9,10 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
-from ...module_utils._runs.closing_lines import render_summary
 from ...module_utils._runs.cluster_state import WAITING
-from ...module_utils._runs.cluster_table import HEAD, cells_of, sums_of
-from ...module_utils._runs.playbook_summary import summarize
+from .._last_lines.closing_lines import render_summary
+from .._last_lines.cluster_table import HEAD, cells_of, sums_of
+from .._last_lines.playbook_summary import summarize
 from .._rollout.ring_views import HEAD as RING_HEAD
 from .._rollout.ring_views import ring_views
 from .model import ClusterReport, RolloutReport

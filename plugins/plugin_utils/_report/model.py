@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from ...module_utils._migrations.results import MigrationOutcome
 from ...module_utils._runs.cluster_state import ClusterState
 from ...module_utils._runs.outcomes import FAILED, ComponentOutcome, Duration
-from ...module_utils._runs.playbook_summary import NextStep
 from .._carrier.command_target import CommandTarget
+from .._last_lines.playbook_summary import NextStep
 from .._rollout.model import Rollout
 
 

@@ -13,9 +13,9 @@ from datetime import tzinfo
 from ...module_utils._runs.cluster_state import UNCHANGED
 from ...module_utils._runs.hop_lines import NOTHING_WRITTEN
 from ...module_utils._runs.outcomes import SUCCEEDED
-from ...module_utils._runs.playbook_summary import NextStep
 from ...module_utils._text import MOST_NAMES, short_list
 from ...module_utils._timestamp import timestamp
+from .._last_lines.playbook_summary import NextStep
 from .local_time import local_time
 from .model import DONE, EMPTY, OPEN, Rollout
 

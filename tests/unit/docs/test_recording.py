@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.durations import render_brief_durations
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.hop_lines import NOTHING_WRITTEN
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.playbook_summary import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._last_lines.playbook_summary import (
     FAILED,
     NEXT_STEPS,
     PLANNED,

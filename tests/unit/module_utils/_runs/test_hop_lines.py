@@ -9,16 +9,16 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.closing_lines import render_summary
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import ClusterState, Hop
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_table import cells_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.hop_lines import (
     describe_way,
     hop_lines,
     plan_lines,
     reach,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.playbook_summary import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._last_lines.closing_lines import render_summary
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._last_lines.cluster_table import cells_of
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._last_lines.playbook_summary import (
     summarize,
 )
 

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import ClusterState
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_table import render_clusters
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.command_target import CommandTarget
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._last_lines.cluster_table import render_clusters
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.markdown import render_markdown
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._report.model import (
     ClusterReport,

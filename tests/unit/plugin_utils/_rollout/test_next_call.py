@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._result_codec import from_result, to_result
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.closing_lines import render_summary
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import ClusterState
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.playbook_summary import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._last_lines.closing_lines import render_summary
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._last_lines.playbook_summary import (
     NextStep,
     summarize,
 )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import ClusterState
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_table import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._last_lines.cluster_table import (
     LONGEST_REASON,
     render_clusters,
 )

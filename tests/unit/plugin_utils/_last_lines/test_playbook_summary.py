@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import STATES, ClusterState
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.playbook_summary import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._last_lines.playbook_summary import (
     NEXT_STEPS,
     summarize,
 )

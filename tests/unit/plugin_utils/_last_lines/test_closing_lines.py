@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.closing_lines import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import ClusterState, Hop
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._last_lines.closing_lines import (
     MOST_ROWS,
     render_summary,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.cluster_state import ClusterState, Hop
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.playbook_summary import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._last_lines.playbook_summary import (
     summarize,
 )
 

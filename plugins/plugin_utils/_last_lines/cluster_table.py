@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .._objects.health.named_pods import brief_failure
-from .._text import aligned
-from .cluster_state import ClusterState
-from .hop_lines import reach
-from .outcomes import NOT_STARTED
+from ...module_utils._objects.health.named_pods import brief_failure
+from ...module_utils._runs.cluster_state import ClusterState
+from ...module_utils._runs.hop_lines import reach
+from ...module_utils._runs.outcomes import NOT_STARTED
+from ...module_utils._text import aligned
 
 HEAD = ("cluster", "from", "to", "state", "seconds", "first reason")
 LONGEST_REASON = 120

@@ -12,13 +12,22 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from .._cluster.admission.denials import ENDED_BY
-from .._objects.health.named_pods import pod_commands, without_random_names
-from .._text import MOST_NAMES, short_list
-from .cluster_state import HELD, LOST, PLANNED, REASONED_STATES, REFUSED, UNREACHABLE, WAITING, ClusterState
-from .hop_lines import NOTHING_WRITTEN, stopping_hop
-from .outcomes import CANCELLED, FAILED, NOT_STARTED
-from .run_failures import NEVER_STARTED
+from ...module_utils._cluster.admission.denials import ENDED_BY
+from ...module_utils._objects.health.named_pods import pod_commands, without_random_names
+from ...module_utils._runs.cluster_state import (
+    HELD,
+    LOST,
+    PLANNED,
+    REASONED_STATES,
+    REFUSED,
+    UNREACHABLE,
+    WAITING,
+    ClusterState,
+)
+from ...module_utils._runs.hop_lines import NOTHING_WRITTEN, stopping_hop
+from ...module_utils._runs.outcomes import CANCELLED, FAILED, NOT_STARTED
+from ...module_utils._runs.run_failures import NEVER_STARTED
+from ...module_utils._text import MOST_NAMES, short_list
 
 RECORD = "kubectl describe kymaruns"
 AGAIN = "run the same playbook again"
