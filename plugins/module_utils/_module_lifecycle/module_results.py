@@ -13,10 +13,10 @@ from .._objects.apply.change import ObjectChange
 from .._objects.apply.diff import diff_of
 from .._objects.ownership.findings import describe_findings
 from .._result_codec import to_result
+from .._runs.active_run import ActiveRun
 from .._runs.durations import render_durations
 from .._runs.outcomes import SUCCEEDED
 from .._runs.records.modules import NOT_INSTALLED, READY, ModuleRecord
-from .._runs.task_run import TaskRun
 from .decision import ADOPT, DELETE, INSTALL, KEEP, UNMANAGE, UPGRADE
 from .module_work import ModuleOutcome
 from .planned_module import PlannedModule
@@ -42,7 +42,7 @@ _PLANNED = {
 def run_result(
     task: Task,
     ended: Sequence[tuple[PlannedModule, ModuleOutcome]],
-    run: TaskRun | None,
+    run: ActiveRun | None,
     warnings: Sequence[str],
     changes: Sequence[ObjectChange],
 ) -> Result:

@@ -21,6 +21,7 @@ from .._objects.access.rights import Right, write_rights
 from .._objects.health.watcher import Watcher
 from .._objects.inventory.inventory import MODULE, refreshed_inventory
 from .._objects.inventory.live_objects import read_metadata
+from .._runs.active_run import ActiveRun, Beginning, new_run
 from .._runs.cancellation import Grace
 from .._runs.lease.own_lease import run_with_own_lease
 from .._runs.outcomes import FAILED, NOT_STARTED, SUCCEEDED, ComponentOutcome
@@ -31,7 +32,6 @@ from .._runs.records.journal_records import journal_of
 from .._runs.records.modules import ERROR, MANAGED, Deploying, ModuleRecord, ModuleStatus, write_module_record
 from .._runs.records.record_schema import MODULES
 from .._runs.records.runs import new_run_name, read_run
-from .._runs.task_run import TaskRun
 from .._threads import map_in_threads
 from ._klm.kyma_resource import taking_from_klm
 from .catalog.documents import SourcedDocument
@@ -106,7 +106,7 @@ class _ModuleRun:
         held = hold_problem(self._observed.hold, datetime.now(UTC))
         planned = self._planner.plan()
         self._working = [one for one in planned if _needs_work(one)]
-        run: TaskRun | None = None
+        run: ActiveRun | None = None
         warnings: list[str] = [held] if held else []
         if self._task.check_mode:
             self._rehearse()
@@ -127,16 +127,15 @@ class _ModuleRun:
             changes += [change for change in later if change.ref.group != GROUP]
         return run_result(self._task, ended, run, warnings, changes)
 
-    def _work_on(self) -> TaskRun:
+    def _work_on(self) -> ActiveRun:
         """Do the work, as a run with a record."""
         task, installation = self._task, self._observed.installation
         install_definitions(task.cluster, installation, self._kinds)
-        run = TaskRun(
+        run = new_run(
             task,
             self._name,
             MODULES,
-            installation,
-            replace(installation, definitions=self._kinds.hash),
+            Beginning(installation, replace(installation, definitions=self._kinds.hash)),
             [one.name for one in self._working],
             deadline=self._request.deadline,
         )
@@ -185,7 +184,7 @@ class _ModuleRun:
             *([leaving[name] for name in wave] for wave in backwards),
         ]
 
-    def _work_on_wave(self, wave: Sequence[PlannedModule], terms: WorkTerms, run: TaskRun) -> None:
+    def _work_on_wave(self, wave: Sequence[PlannedModule], terms: WorkTerms, run: ActiveRun) -> None:
         def work(planned: PlannedModule) -> ModuleOutcome:
             cancelled = f"the run was cancelled by {run.cancellation.reason()}" if run.cancellation() else ""
             reason = cancelled or self._reason_not_to_start(planned)

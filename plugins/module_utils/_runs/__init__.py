@@ -5,8 +5,8 @@
 
 `recorder` begins and ends runs, `lease` holds the cluster's lease, `records` has one file per kind of record.
 
-Public modules: `cancel_request`, `cancellation`, `cluster_result`, `cluster_state`,
+Public modules: `active_run`, `cancel_request`, `cancellation`, `cluster_result`, `cluster_state`,
 `component_state`, `durations`, `hop_lines`, `hop_progress`, `interrupted_run`,
-`lease`, `open_run`, `outcomes`, `recorder`, `records`, `run_failures`, `task_run`,
+`lease`, `open_run`, `outcomes`, `recorder`, `records`, `run_failures`,
 `wait_progress`.
 """

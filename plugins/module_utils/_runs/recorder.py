@@ -11,7 +11,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from .._carrier.task import Result, Task
 from .._cluster.cluster import API_VERSION, Cluster
 from .._errors import LifecycleError
 from .._timestamp import parse_time, timestamp
@@ -185,28 +184,6 @@ def run_seconds(begin: RunBegin, status: Mapping[str, Any], until: datetime | No
     measured = sum(float(one.get("seconds", 0.0)) for one in phases.values())
     # The clock of another machine may be behind the one that began the run.
     return round(max(before + seconds_since_start(begin, until), measured), 3)
-
-
-def end_if_cancelled(task: Task, run: str, why: str) -> Result:
-    """End the record of a run that was cancelled; returns its end for a task's result, with warnings if any.
-
-    Args:
-        task: whose work has ended.
-        run: its run, or empty.
-        why: who or what cancelled it, or empty.
-    """
-    if not run or not why:
-        return {}
-    if task.tenure:
-        # Ansible may not reach the task that ends the run.
-        task.tenure.is_over = True
-    try:
-        ended = end_cancelled_run(task.cluster, run, why)
-    except LifecycleError as error:
-        return {"warnings": [f"the run {run} was cancelled, and its record could not be ended: {error}"]}
-    description = f"by {why}" + (f"; never started: {', '.join(ended.never)}" if ended.never else "")
-    task.progress("run", "cancelled", f"{description}; run the playbook again to continue")
-    return {"state": CANCELLED, "seconds": ended.seconds}
 
 
 def end_previous_run(cluster: Cluster, forerunner: str, run: str) -> None:

@@ -19,21 +19,16 @@ from .._deploy.desired.release_migrations import (
     release_migrations,
     with_deployed_profile,
 )
-from .._deploy.plan.binding import require_planned_code, with_planned_release
+from .._deploy.run.part_of_run import work_for_run
 from .._dry_run.dry_run_cluster import DryRunCluster
 from .._errors import LifecycleError
 from .._migrations.results import SKIPPED, MigrationOutcome
 from .._objects.apply.diff import diff_of
 from .._result_codec import to_result
-from .._runs.cancellation import CancellationCheck
-from .._runs.lease.lease_session import run_under_lease
-from .._runs.lease.own_lease import run_with_own_lease
+from .._runs.active_run import ActiveRun
 from .._runs.outcomes import FAILED, SUCCEEDED, duration_of, global_phase, phase_entry
-from .._runs.recorder import end_if_cancelled
 from .._runs.records.journal_records import journal_of
-from .._runs.records.runs import new_run_name, read_run, update_run_status
 from .._runs.run_failures import never_started, run_problems
-from .._timestamp import timestamp
 from ..migration import GLOBAL, Migration, Phase
 from .shared.option_values import migration_options
 from .shared.record_kinds import RECORD_KINDS
@@ -54,14 +49,13 @@ def migration(task: Task) -> Result:
         return _undo(task)
     if task.check_mode:
         return _migrate(with_deployed_profile(task), {})
-    if not task.params["run"]:
-        name = f"migration-{new_run_name()}"
-        return run_with_own_lease(task, name, lambda leased: _migrate(with_deployed_profile(leased), {}))
-    record = read_run(task.cluster, task.params["run"])
-    task = with_planned_release(task, record)
-    require_planned_code(task, record)
-    with run_under_lease(task, record) as working_task:
-        return _migrate(working_task, record)
+    return work_for_run(
+        task,
+        task.params["run"] or "",
+        lambda working, record: _migrate(working if record else with_deployed_profile(working), record),
+        kind="migration",
+        has_migrations=True,
+    )
 
 
 def _undo(task: Task) -> Result:
@@ -83,20 +77,19 @@ def _undo(task: Task) -> Result:
 def _migrate(task: Task, record: Mapping[str, Any]) -> Result:
     started = time.monotonic()
     params = task.params
-    recorded = bool(record)
-    stopping = CancellationCheck(task, record)
-    task = replace(task, cancelled=stopping)
+    run = ActiveRun(task, record)
+    task = replace(task, cancelled=run.cancellation)
     overlay = DryRunCluster(task.cluster) if task.check_mode else None
     journal = None if task.check_mode else journal_of(task.cluster, record)
     runner = release_migrations(task, migration_options(params), overlay or task.cluster, record)
     runner = runner.bound_to_plan(record).with_journal(journal)
-    if recorded:
+    if record:
         runner = runner.with_intent_records(task.cluster, record)
     elif task.tenure:
         runner = runner.with_lease(task.tenure)
     selected = select_migrations(runner, params["ids"] or (), params["component"], params["phase"])
     outcomes: list[Mapping[str, Any]] = []
-    reason = _skip_reason(params, record, stopping)
+    reason = _skip_reason(params, record, run.cancellation.reason())
     for phase in Phase:
         group = [one for one in selected if one.phase == phase]
         outcomes += _not_started(group, reason) if reason else runner.run_migrations(group, overlay)
@@ -114,18 +107,18 @@ def _migrate(task: Task, record: Mapping[str, Any]) -> Result:
         result["diff"] = [
             diff_of(change.before, change.after, status=change.status) for change in overlay.changes()
         ]
-    if recorded:
-        _note(
-            task,
-            outcomes,
-            runner.cancel_reasons,
-            runner.entry_count(record),
-            time.monotonic() - started,
-        )
-    cancelled_by = "; ".join(runner.cancel_reasons) or stopping.reason()
-    if recorded:
-        ended = end_if_cancelled(task, params["run"], cancelled_by)
-        result |= {**ended, "warnings": [*result["warnings"], *ended.get("warnings", ())]}
+    run.migration_count = len(runner.migrations)
+    run.note_entries(
+        {},
+        outcomes,
+        "; ".join(runner.cancel_reasons),
+        phases=_phase(
+            params, failed=any(one["fatal"] for one in outcomes), seconds=time.monotonic() - started
+        ),
+    )
+    cancelled_by = "; ".join(runner.cancel_reasons) or run.cancellation.reason()
+    ended = run.end_if_cancelled(cancelled_by)
+    result |= {**ended, "warnings": [*result["warnings"], *ended.get("warnings", ())]}
     messages = [f"cancelled by {cancelled_by}"] if cancelled_by else []
     messages += [f"migration {one['id']}: {one['error'] or one['evidence']}" for one in failed]
     messages += never_started(skipped, reason)
@@ -135,12 +128,12 @@ def _migrate(task: Task, record: Mapping[str, Any]) -> Result:
     return result
 
 
-def _skip_reason(params: Mapping[str, Any], record: Mapping[str, Any], stopping: CancellationCheck) -> str:
+def _skip_reason(params: Mapping[str, Any], record: Mapping[str, Any], cancelled_by: str) -> str:
     """Why the migrations of a run may not start; empty if they may."""
     if not record:
         return ""
-    if why := stopping.reason():
-        return f"the run was cancelled by {why}"
+    if cancelled_by:
+        return f"the run was cancelled by {cancelled_by}"
     if (params["component"], params["phase"]) != (GLOBAL, Phase.POST.value):
         return ""
     # The migrations after the whole deployment only run if all of it succeeded.
@@ -159,20 +152,11 @@ def _not_started(migrations: list[type[Migration]], why: str) -> list[dict[str, 
     ]
 
 
-def _note(
-    task: Task,
-    outcomes: list[Mapping[str, Any]],
-    cancel_reasons: list[str],
-    among: int,
-    seconds: float,
-) -> None:
-    status: dict[str, Any] = {"migrations": {one["id"]: dict(one) for one in outcomes}}
-    if cancel_reasons:
-        status |= {"cancelled": "; ".join(cancel_reasons), "cancelledAt": timestamp()}
-    if task.params["component"] == GLOBAL and task.params["phase"]:
-        state = FAILED if any(one["fatal"] for one in outcomes) else SUCCEEDED
-        status["phases"] = {global_phase(Phase(task.params["phase"])): phase_entry(state, seconds)}
-    update_run_status(task.cluster, task.params["run"], status, among=among)
+def _phase(params: Mapping[str, Any], *, failed: bool, seconds: float) -> dict[str, dict[str, Any]]:
+    """The phase of the run that has ended with this task, by name; none if these are no global migrations."""
+    if params["component"] != GLOBAL or not params["phase"]:
+        return {}
+    return {global_phase(Phase(params["phase"])): phase_entry(FAILED if failed else SUCCEEDED, seconds)}
 
 
 DEFINITION = TaskDefinition(

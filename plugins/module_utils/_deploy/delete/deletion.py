@@ -31,6 +31,7 @@ from ..._objects.prune.contained_objects import ContainedObjects
 from ..._objects.prune.prune_decision import RemovalDecision
 from ..._objects.prune.removal import Terms, remove_objects
 from ..._result_codec import to_result
+from ..._runs.active_run import Beginning, new_run
 from ..._runs.cancellation import Grace
 from ..._runs.durations import render_durations
 from ..._runs.lease.acquisition import delete_lease
@@ -47,7 +48,6 @@ from ..._runs.records.record_rights import records_deletion_rights, records_righ
 from ..._runs.records.record_schema import DELETE, MODULES
 from ..._runs.records.run_record import begin_of
 from ..._runs.records.runs import new_run_name, read_runs
-from ..._runs.task_run import TaskRun
 from ..._runs.wait_progress import with_reports
 from ..component_options import ComponentOptions
 from ..desired.release_migrations import named_or_deployed_migrations
@@ -174,12 +174,11 @@ class _Deletion:
         order = self._order()
         self._waves = deletion_waves(chosen, order)
         names = [name for wave in self._waves for name in wave]
-        self.run = TaskRun(
+        self.run = new_run(
             task,
             run,
             DELETE,
-            self._installation,
-            replace(self._installation, digest=""),
+            Beginning(self._installation, replace(self._installation, digest="")),
             names,
             order=order,
             deadline=options.deadline,
@@ -242,7 +241,7 @@ class _Deletion:
                 {name: (*self._objects[name], *self._gate.resources_of_later(name, later)) for name in wave}
             )
             phase = phase_of(self._inventories[wave[0]])
-            self.run.note_phase(phase, outcomes, time.monotonic() - started)
+            self.run.note_phase(phase, {one.state for one in outcomes}, time.monotonic() - started)
         all_gone = all(one.state == SUCCEEDED for one in self._outcomes.values())
         staying = self._migrations.describe() if all_gone and MIGRATIONS not in self._outcomes else None
         if staying:

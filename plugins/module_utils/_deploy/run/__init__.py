@@ -3,5 +3,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A deployment's tasks: begin, deploy components, prune, end.
 
-Public modules: `deployment`, `plan_observations`, `prune_run`, `run_end`, `run_start`.
+Public modules: `deployment`, `part_of_run`, `plan_observations`, `prune_run`, `run_end`, `run_start`.
 """

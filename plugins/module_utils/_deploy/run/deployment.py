@@ -25,29 +25,22 @@ from ..._objects.inventory.live_objects import read_autoscaled, scope_of
 from ..._objects.ownership.findings import describe_findings
 from ..._release.model import rendering_digest
 from ..._result_codec import to_result
-from ..._runs.cancellation import CancellationCheck, Grace
-from ..._runs.lease.lease_session import run_under_lease
-from ..._runs.lease.own_lease import run_with_own_lease
+from ..._runs.active_run import ActiveRun
+from ..._runs.cancellation import Grace
 from ..._runs.outcomes import (
     CANCELLED,
-    ENDS,
     FAILED,
     NOT_STARTED,
     SUCCEEDED,
     ComponentOutcome,
     duration_of,
     global_phase,
-    phase_entry,
 )
-from ..._runs.recorder import end_if_cancelled, seconds_since_start
 from ..._runs.records.installation import read_installation, write_installation
 from ..._runs.records.inventories import read_inventories
 from ..._runs.records.journal_records import journal_of
-from ..._runs.records.run_record import begin_of, run_status
-from ..._runs.records.runs import new_run_name, read_run, update_run_status
 from ..._runs.run_failures import outcome_problems, task_failures
 from ..._threads import call_in_threads, map_in_threads
-from ..._timestamp import timestamp
 from ...migration import Phase
 from ..component_options import ComponentOptions
 from ..desired.desired_release import DesiredRelease, desired_release
@@ -55,7 +48,7 @@ from ..desired.release_migrations import component_actions, recorded_actions, wi
 from ..desired.release_profile import chosen_profile, profile_problem
 from ..desired.unchanged_components import read_release
 from ..desired.waves import needs_problems, waves_of
-from ..plan.binding import require_planned_code, with_planned_release
+from .part_of_run import work_for_run
 
 _HAS_ENDED = {
     FAILED: "failed",
@@ -77,31 +70,27 @@ class _Deployment:
         known: KnownState,
     ) -> None:
         self._options = options
-        self._run = options.run
         self._names = options.names
-        self._record = record
-        self._begin = begin_of(self._record)
-        self._status = run_status(self._record)
-        self._stopping = CancellationCheck(task, self._record)
-        self._task = task = replace(task, cancelled=self._stopping)
+        self.run = run = ActiveRun(task, record)
+        self._task = task = replace(task, cancelled=run.cancellation)
         release, unchanged = read_release(task.materials, known.inventories)
         digest = rendering_digest(task.materials.fingerprint(), release.profile)
         self._desired = desired_release(release, scope_of(task.cluster), unchanged)
         self._refuse_bad_names(self._desired)
-        self._earlier = {n: e.get("state", "") for n, e in (self._status.get("components") or {}).items()}
-        migrating = MigrationRunner.load(task, options.migrations).bound_to_plan(self._record)
-        journal = journal_of(task.cluster, self._record)
-        actions = recorded_actions(self._record)
+        migrating = MigrationRunner.load(task, options.migrations).bound_to_plan(record)
+        run.migration_count = len(migrating.migrations)
+        journal = journal_of(task.cluster, record)
+        actions = recorded_actions(record)
         if actions is None:
             taking_part = [one for name, one in self._desired.components.items() if name in self._names]
             actions = component_actions(taking_part, known.inventories, digest)
         migrating = with_release(migrating, self._desired.components, release, actions).with_journal(journal)
-        if self._run:
-            migrating = migrating.with_intent_records(task.cluster, self._record)
+        if run.name:
+            migrating = migrating.with_intent_records(task.cluster, record)
         elif task.tenure:
             migrating = migrating.with_lease(task.tenure)
         self._migrating = migrating
-        recorded = bool(self._run) or task.cluster.resource(API_VERSION, "KymaInventory") is not None
+        recorded = bool(run.name) or task.cluster.resource(API_VERSION, "KymaInventory") is not None
         self._place = ComponentContext(
             cluster=task.cluster,
             policy=options.policy,
@@ -116,24 +105,23 @@ class _Deployment:
             ),
             source=ContentSource(release.version, digest),
             additions=RunAdditions(self._new_kinds(), self._namespaces()),
-            planned=self._begin.takings if self._run else None,
+            planned=run.facts.takings if run.name else None,
             selection=self._selection(),
             providers=self._desired.providers,
-            run=self._run,
+            run=run.name,
             count=self._counter(),
         )
         self._outcomes: dict[str, ComponentOutcome] = {}
-        self._cancelled_at = ""
 
     def _counter(self) -> Callable[[], str]:
         """Counts the components of the run that have ended, including those of earlier tasks."""
-        total = len(self._begin.components)
-        numbers = count(sum(1 for state in self._earlier.values() if state in ENDS) + 1)
+        total = len(self.run.facts.components)
+        numbers = count(self.run.ended_count + 1)
         return lambda: f", {min(next(numbers), total)} of {total} components" if total > 1 else ""
 
     def _new_kinds(self) -> dict[tuple[str, str], Kind]:
         """The kinds that this run installed: outside of a run, all that the release defines."""
-        begun = self._begin.components if self._run else self._desired.components
+        begun = self.run.facts.components if self.run.name else self._desired.components
         defined: dict[tuple[str, str], Kind] = {}
         for name in begun or ():
             component = self._desired.components.get(name)
@@ -142,8 +130,8 @@ class _Deployment:
 
     def _selection(self) -> Mapping[str, str]:
         """The objects of each component that are read and applied, as the plan of the run decided."""
-        if self._run:
-            return self._begin.selection
+        if self.run.name:
+            return self.run.facts.selection
         return {name: MOVED for name, one in self._desired.components.items() if one.is_unchanged}
 
     def _namespaces(self) -> frozenset[str]:
@@ -166,7 +154,7 @@ class _Deployment:
         """Outside of a run: record that the cluster no longer has all of its release as it was rendered."""
         known = self._place.known.inventories
         same = all(known[n].digest == self._desired.components[n].digest for n in self._names if n in known)
-        if self._run or same:
+        if self.run.name or same:
             return
         before = read_installation(self._task.cluster)
         after = replace(before, digest="")
@@ -178,20 +166,15 @@ class _Deployment:
     @property
     def cancelled_by(self) -> str:
         """Who or what cancelled the deployment, with the reason; mostly empty."""
-        return "; ".join(self._migrating.cancel_reasons) or self._stopping.reason()
+        return "; ".join(self._migrating.cancel_reasons) or self.run.cancellation.reason()
 
     def _work_on(self, waves: list[tuple[str, ...]], phase: str) -> None:
         started = time.monotonic()
-        states = [self._phase(phase).get("state", SUCCEEDED)]
         for wave in waves:
             for outcome in map_in_threads(self._one, wave, self._options.workers):
                 self._outcomes[outcome.name] = outcome
-                states.append(outcome.state)
-        if self._run:
-            # A phase may take several tasks: earlier tasks have recorded their share.
-            state = SUCCEEDED if set(states) == {SUCCEEDED} else FAILED
-            entry = phase_entry(state, time.monotonic() - started, self._phase(phase))
-            update_run_status(self._task.cluster, self._run, {"phases": {phase: entry}})
+        states = {self._outcomes[name].state for wave in waves for name in wave}
+        self.run.note_phase(phase, states, time.monotonic() - started)
 
     def _narrow(self) -> None:
         """Remove old versions from definitions, once everything in the run is healthy without them.
@@ -199,12 +182,11 @@ class _Deployment:
         Outside of a run of the whole release they stay: others may need them, and the next such run removes
         them.
         """
-        states = {**self._earlier, **{name: one.state for name, one in self._outcomes.items()}}
-        unfinished = any(states.get(name) != SUCCEEDED for name in self._begin.components)
-        if not self._run or self._begin.alone or unfinished or self._place.cancelled():
+        run, states = self.run, self.run.states
+        unfinished = any(states.get(name) != SUCCEEDED for name in run.facts.components)
+        if not run.name or run.facts.alone or unfinished or self._place.cancelled():
             return
-        wide = {name: entry.get("wide") for name, entry in (self._status.get("components") or {}).items()}
-        wide |= {name: one.wide for name, one in self._outcomes.items()}
+        wide = {name: entry.get("wide") for name, entry in run.components.items()}
         for name in [name for name in self._desired.components if wide.get(name)]:
             ended = narrow_component(self._place, self._desired.components[name], wide[name] or ())
             begun = self._outcomes.get(name)
@@ -221,8 +203,7 @@ class _Deployment:
                 )
             self._outcomes[name] = ended
             result = to_result(ended)
-            entry = {key: result[key] for key in ("state", "error", "phases")}
-            update_run_status(self._task.cluster, self._run, {"components": {name: entry}})
+            run.note_entries({name: {key: result[key] for key in ("state", "error", "phases")}})
 
     def _one(self, name: str) -> ComponentOutcome:
         why = self._why_not(name)
@@ -231,13 +212,14 @@ class _Deployment:
             outcome = ComponentOutcome(name, NOT_STARTED, error=why, component_version=version)
         else:
             outcome = ComponentRun(self._place, self._desired.components[name]).run()
-        self._note(outcome)
+        cancelled = self.cancelled_by if self._migrating.cancel_reasons else ""
+        self.run.note(outcome, cancelled_by=cancelled)
         return outcome
 
     def _why_not(self, name: str) -> str:
         if self._place.cancelled():
             return f"the run was cancelled by {self.cancelled_by}"
-        states = {**self._earlier, **{n: o.state for n, o in self._outcomes.items()}}
+        states = self.run.states
         for needed in self._desired.entries[name].needs:
             if states.get(needed, SUCCEEDED) != SUCCEEDED:
                 return f"it needs {needed}, which {_HAS_ENDED.get(states[needed], _UNENDED)}"
@@ -249,10 +231,10 @@ class _Deployment:
 
     def _why_not_by_global_migrations(self) -> str:
         before = global_phase(Phase.PRE)
-        state = self._phase(before).get("state", "")
+        state = self.run.phase(before).get("state", "")
         if state == FAILED:
             return "a global migration failed"
-        if not state and before in self._begin.phases:
+        if not state and before in self.run.facts.phases:
             return "the global migrations before it did not end"
         return ""
 
@@ -264,41 +246,15 @@ class _Deployment:
             known = ", ".join(desired.components)
             raise LifecycleError("; ".join(problems) + (f" (it has {known})" if unknown else ""))
 
-    def _phase(self, name: str) -> Mapping[str, Any]:
-        return (self._status.get("phases") or {}).get(name) or {}
-
-    def _note(self, outcome: ComponentOutcome) -> None:
-        if not self._run:
-            return
-        entry = to_result(outcome)
-        if outcome.watched:
-            entry["seen"] = round(seconds_since_start(self._begin), 3)
-        status: dict[str, Any] = {"components": {outcome.name: entry}}
-        if outcome.migrations:
-            status["migrations"] = {one["id"]: dict(one) for one in outcome.migrations}
-        if self._migrating.cancel_reasons:
-            self._cancelled_at = self._cancelled_at or timestamp()
-            status |= {"cancelled": self.cancelled_by, "cancelledAt": self._cancelled_at}
-        update_run_status(
-            self._task.cluster, self._run, status, among=self._migrating.entry_count(self._record)
-        )
-
 
 def deploy_components(task: Task, options: ComponentOptions) -> Result:
     """Deploy components; as part of a run, the outcome of each is recorded there."""
-    if not options.run:
-        name = f"component-{new_run_name()}"
-        return run_with_own_lease(
-            task, name, lambda leased: _deploy_under_lease(_in_profile(leased), options, {}, _known(leased))
-        )
-    # The fingerprint, which is needed from here on, is read in the meantime.
-    record, known, _fingerprint = call_in_threads(
-        lambda: read_run(task.cluster, options.run), lambda: _known(task), task.materials.fingerprint
-    )
-    task = with_planned_release(task, record)
-    require_planned_code(task, record)
-    with run_under_lease(task, record) as working_task:
-        return _deploy_under_lease(working_task, options, record, known)
+
+    def work(working: Task, record: Mapping[str, Any]) -> Result:
+        working = working if record else _in_profile(working)
+        return _deploy_under_lease(working, options, record, _known(working))
+
+    return work_for_run(task, options.run, work, kind="component", has_migrations=True)
 
 
 def _in_profile(task: Task) -> Task:
@@ -327,7 +283,7 @@ def _deploy_under_lease(
     if cancelled_by and waiting:
         # A user who interrupts Ansible sees no result.
         task.progress(", ".join(one.name for one in waiting), NOT_STARTED, waiting[0].error)
-    ended = end_if_cancelled(task, options.run, cancelled_by)
+    ended = deployment.run.end_if_cancelled(cancelled_by)
     problems = outcome_problems(outcomes)
     result: Result = {
         **ended,

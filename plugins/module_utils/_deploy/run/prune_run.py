@@ -6,54 +6,53 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from ..._carrier.task import Result, Task
-from ..._cluster.cluster import Cluster
 from ..._objects.health.watcher import Watcher
 from ..._objects.inventory.live_objects import scope_of
 from ..._objects.prune.removal import Terms
 from ..._result_codec import to_result
-from ..._runs.cancellation import CancellationCheck, Grace
-from ..._runs.lease.lease_session import run_under_lease
-from ..._runs.lease.own_lease import run_with_own_lease
+from ..._runs.active_run import ActiveRun
+from ..._runs.cancellation import Grace
 from ..._runs.outcomes import FAILED, PRUNE, SUCCEEDED, ComponentOutcome, duration_of, phase_entry
-from ..._runs.recorder import end_if_cancelled
 from ..._runs.records.inventories import read_owned
-from ..._runs.records.run_record import run_status
-from ..._runs.records.runs import new_run_name, read_run, update_run_status
 from ..._runs.run_failures import run_problems
 from ..component_options import ComponentOptions
 from ..desired.desired_release import desired_release
 from ..desired.unchanged_components import read_release
-from ..plan.binding import with_planned_release
 from ..plan.pruning import Pruning
+from .part_of_run import work_for_run
 
 
 def prune_components(task: Task, options: ComponentOptions) -> Result:
     """Prune some components; as part of a run only if everything before has succeeded."""
-    if not options.run:
-        name = f"prune-{new_run_name()}"
-        return run_with_own_lease(task, name, lambda leased: _pruned(leased, options, {}))
-    record = read_run(task.cluster, options.run)
-    task = with_planned_release(task, record)
-    with run_under_lease(task, record) as working_task:
-        return _pruned(working_task, options, record)
+    return work_for_run(
+        task,
+        options.run,
+        lambda working, record: _pruned(working, options, record),
+        kind="prune",
+        has_migrations=False,
+    )
 
 
 def _pruned(task: Task, options: ComponentOptions, record: Mapping[str, Any]) -> Result:
-    run = options.run
-    stopping = CancellationCheck(task, record)
+    run = ActiveRun(task, record)
     failures = run_problems(record, before=PRUNE) if record else []
-    why_not = f"not everything before succeeded: {'; '.join(failures)}" if failures else stopping.reason()
+    why_not = (
+        f"not everything before succeeded: {'; '.join(failures)}" if failures else run.cancellation.reason()
+    )
     started = time.monotonic()
-    outcomes = [] if why_not else _prune(replace(task, cancelled=Grace(stopping, options.grace)), options)
+    grace = Grace(run.cancellation, options.grace)
+    outcomes = [] if why_not else _prune(replace(task, cancelled=grace), options)
     failed = [f"component {one.name} {one.state}: {one.error}" for one in outcomes if one.state != SUCCEEDED]
-    if run and not why_not:
-        _note(task.cluster, run, outcomes, time.monotonic() - started)
-    ended = end_if_cancelled(task, run, stopping.reason())
+    if not why_not:
+        phase = phase_entry(FAILED if failed else SUCCEEDED, time.monotonic() - started)
+        entries = {one.name: _after_pruning(run.components.get(one.name, {}), one) for one in outcomes}
+        run.note_entries(entries, phases={PRUNE: phase})
+    ended = run.end_if_cancelled(run.cancellation.reason())
     warnings = [f"{one.name}: {warning}" for one in outcomes for warning in one.warnings]
     result: Result = {
         **ended,
@@ -90,18 +89,6 @@ def _prune(task: Task, options: ComponentOptions) -> list[ComponentOutcome]:
         detail = one.error.partition("\n")[0] or f"{one.deleted} objects pruned"
         task.progress(one.name, one.state, detail)
     return outcomes
-
-
-def _note(cluster: Cluster, run: str, outcomes: Sequence[ComponentOutcome], seconds: float) -> None:
-    status = run_status(read_run(cluster, run))
-    known: Mapping[str, Any] = status.get("components") or {}
-    failed = any(outcome.state != SUCCEEDED for outcome in outcomes)
-    components = {
-        outcome.name: _after_pruning(known.get(outcome.name) or {}, outcome) for outcome in outcomes
-    }
-    phase = phase_entry(FAILED if failed else SUCCEEDED, seconds)
-    among = len({**known, **components}) + len(status.get("migrations") or {})
-    update_run_status(cluster, run, {"components": components, "phases": {PRUNE: phase}}, among=among)
 
 
 def _after_pruning(known: Mapping[str, Any], outcome: ComponentOutcome) -> dict[str, Any]:
