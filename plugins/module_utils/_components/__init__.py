@@ -5,8 +5,8 @@
 
 `rehearsed_work` computes what would change, `component_run` does it, and `component_removal` ends it.
 
-Public modules: `adoption_losses`, `component_context`, `component_crds`, `component_health`,
+Public modules: `adoption_losses`, `component_crds`, `component_health`,
 `component_inventory`, `component_plan`, `component_removal`, `component_run`, `desired_component`,
 `migrations`, `provided_kinds`, `rehearsed_changes`, `rehearsed_work`, `removal_gate`, `selection`,
-`work_options`.
+`work_context`, `work_options`.
 """

@@ -22,17 +22,17 @@ from .._objects.inventory.inventory_entry import current_entry
 from .._runs.outcomes import CANCELLED, FAILED, NARROW, SUCCEEDED, ComponentOutcome
 from .._runs.records.inventories import read_inventories, write_inventory
 from .._timestamp import interval_until_now
-from .component_context import ComponentContext
 from .desired_component import DesiredComponent
+from .work_context import WorkContext
 
 
 def narrow_component(
-    place: ComponentContext, component: DesiredComponent, wide: Collection[str]
+    context: WorkContext, component: DesiredComponent, wide: Collection[str]
 ) -> ComponentOutcome:
     """Narrow the definitions of a component, so that its deployment is complete.
 
     Args:
-        place: the shared means of the work on components.
+        context: what the work on components shares.
         component: the owner of the definitions.
         wide: their names.
     """
@@ -40,39 +40,39 @@ def narrow_component(
     state, error = SUCCEEDED, ""
 
     def until_served(crds: Sequence[Object]) -> None:
-        terms = WaitTerms(place.cluster, time.monotonic() + place.timeout)
+        terms = WaitTerms(context.cluster, time.monotonic() + context.timeout)
         result = wait_until_established(terms, crds)
         if not result.is_healthy:
             names = ", ".join(str(ref_of(crd)) for crd in crds)
-            raise ClusterError(f"the API server does not serve {names} after {place.timeout:.0f} s")
+            raise ClusterError(f"the API server does not serve {names} after {context.timeout:.0f} s")
 
     try:
         live: dict[Ref, Object] = {}
         # As recorded since the start of this run, which may have created them.
-        known = KnownObjects(entries_of(_inventory(place, component)), by_uid=True)
+        known = KnownObjects(entries_of(_inventory(context, component)), by_uid=True)
         for crd in component.objects:
             if crd["kind"] == CRD and crd["metadata"]["name"] in wide:
                 done = narrow_definition(
-                    place.cluster,
+                    context.cluster,
                     crd,
-                    place.policy,
+                    context.policy,
                     WaitCallbacks(until_served=until_served),
                     learn=SECONDS_TO_LEARN,
                     known=known,
                     batch=Batch(
-                        component.name, "rewriting", progress=place.progress, cancelled=place.out_of_grace
+                        component.name, "rewriting", progress=context.progress, cancelled=context.out_of_grace
                     ),
-                    report=lambda detail: place.progress(component.name, "narrowing", detail),
+                    report=lambda detail: context.progress(component.name, "narrowing", detail),
                 )
                 if done is not None:
                     live[ref_of(crd)] = done
-        _complete(place, component, live)
+        _complete(context, component, live)
     except Interrupted as interrupted:
         state, error = CANCELLED, str(interrupted)
     except LifecycleError as failure:
         state, error = FAILED, str(failure)
     seconds = time.monotonic() - started
-    place.progress(component.name, state, error or f"definitions narrowed in {seconds:.1f} s")
+    context.progress(component.name, state, error or f"definitions narrowed in {seconds:.1f} s")
     return ComponentOutcome(
         component.name,
         state,
@@ -85,18 +85,18 @@ def narrow_component(
     )
 
 
-def _complete(place: ComponentContext, component: DesiredComponent, live: Mapping[Ref, Object]) -> None:
-    inventory = _inventory(place, component)
+def _complete(context: WorkContext, component: DesiredComponent, live: Mapping[Ref, Object]) -> None:
+    inventory = _inventory(context, component)
     entries = tuple(
         current_entry(entry, live[entry.ref], (entry.ceded, entry.added)) if entry.ref in live else entry
         for entry in inventory.entries
     )
-    write_inventory(place.cluster, replace(inventory, entries=entries, digest=component.digest))
+    write_inventory(context.cluster, replace(inventory, entries=entries, digest=component.digest))
 
 
-def _inventory(place: ComponentContext, component: DesiredComponent) -> Inventory:
+def _inventory(context: WorkContext, component: DesiredComponent) -> Inventory:
     name = component.name
-    inventory = read_inventories(place.cluster, [name], owner_kind=place.owner_kind).get(name)
+    inventory = read_inventories(context.cluster, [name], owner_kind=context.owner_kind).get(name)
     if inventory is None:
         raise ClusterError(f"the inventory of {name} was deleted during the run")
     return inventory

@@ -47,7 +47,6 @@ from .._runs.wait_progress import WaitProgress
 from .._text import counted
 from .._timestamp import interval_until_now
 from ..migration import Phase
-from .component_context import ComponentContext
 from .component_inventory import completed_inventory, intended_inventory
 from .component_work import ComponentWork
 from .desired_component import DesiredComponent, complete_provided, with_objects
@@ -56,6 +55,7 @@ from .provided_kinds import awaited_kinds, describe_awaited, unserved_error
 from .selection import ALL, MOVED
 from .served_kinds import wait_until_served
 from .takings import held_to_plan, held_to_policy
+from .work_context import WorkContext
 
 REPORT_SECONDS = 1.0
 """Seconds between two reports of the number of applied objects."""
@@ -72,9 +72,8 @@ class _Stopped(Exception):
 class ComponentRun(ComponentWork):
     """The work on one component in a run; every phase is measured, regardless of its outcome."""
 
-    def __init__(self, place: ComponentContext, component: DesiredComponent) -> None:
-        super().__init__(place, component)
-        self._place: ComponentContext = place
+    def __init__(self, context: WorkContext, component: DesiredComponent) -> None:
+        super().__init__(context, component)
         self._phases: dict[str, float] = {}
         self._health_warnings: list[str] = []
         self._live: Mapping[Ref, Object] = {}
@@ -101,7 +100,9 @@ class ComponentRun(ComponentWork):
         if state != SUCCEEDED:
             self._keep_begun()
         seconds = time.monotonic() - started
-        self._place.progress(self.component.name, state, error or f"in {seconds:.1f} s{self._place.count()}")
+        self._context.progress(
+            self.component.name, state, error or f"in {seconds:.1f} s{self._context.count()}"
+        )
         happened = [self._happened(one) for one in self.applied.applied]
         return ComponentOutcome(
             name=self.component.name,
@@ -144,12 +145,12 @@ class ComponentRun(ComponentWork):
         if left:
             when = "before the component was applied" if phase == Phase.PRE else "after it was healthy"
             raise _Stopped(CANCELLED, f"the run was cancelled {when}; not done: {', '.join(left)}")
-        if phase == Phase.PRE and self._place.cancelled():
+        if phase == Phase.PRE and self._context.cancelled():
             raise _Stopped(CANCELLED, "the run was cancelled before anything was applied")
 
     def choose_objects(self) -> None:
         self._deadline = time.monotonic() + self._patience()
-        self.select(self._place.selection.get(self.component.name, ALL))
+        self.select(self._context.selection.get(self.component.name, ALL))
         if self.before and not (self._live or all(one.uid for one in self.before.entries)):
             # An earlier run has ended before it recorded what it created.
             self._read_live(self.before)
@@ -163,7 +164,7 @@ class ComponentRun(ComponentWork):
         if self.applied.refused:
             shown = self.applied.refused[:MOST_REASONS]
             immutable = [refusal.ref for refusal in self.applied.refused if is_immutable(refusal.error)]
-            advice = recreation_advice(immutable, self._place.policy.replace_immutable) if immutable else ""
+            advice = recreation_advice(immutable, self._context.policy.replace_immutable) if immutable else ""
             reasons = "; ".join(str(refusal.error) for refusal in shown)
             raise _Stopped(FAILED, ". ".join(filter(None, (reasons, advice))))
         if self.applied.untried:
@@ -183,7 +184,7 @@ class ComponentRun(ComponentWork):
         self._reported_at = time.monotonic()
         total = len(self.objects)
         step = replace(self._step(), done=len(self._answered), total=total)
-        self._place.progress(self.component.name, "applying", counted(total, "object"), step)
+        self._context.progress(self.component.name, "applying", counted(total, "object"), step)
 
     def _step(self, reason: str = "") -> Step:
         """The data of a step that counts against the timeout of the component."""
@@ -192,35 +193,35 @@ class ComponentRun(ComponentWork):
 
     def _record_intent(self) -> None:
         """Record existing and new objects, so that none is lost if the run is interrupted."""
-        place, component, before = self._place, self.component, self.before
-        stays = before is not None and place.selection.get(component.name, ALL) == MOVED
+        context, component, before = self._context, self.component, self.before
+        stays = before is not None and context.selection.get(component.name, ALL) == MOVED
         intent = intended_inventory(
-            before or Inventory(component.name, owner_kind=place.owner_kind),
+            before or Inventory(component.name, owner_kind=context.owner_kind),
             component.namespace,
-            replace(component.listed, run=place.run),
+            replace(component.listed, run=context.run),
             self.objects if stays else component.objects,
             whole=not stays,
         )
-        if place.known.is_recorded:
-            intent = with_namespace_creators(place.cluster, intent, place.known.inventories.values())
-            write_inventory(place.cluster, intent)
+        if context.is_recorded:
+            intent = with_namespace_creators(context.cluster, intent, context.inventories.values())
+            write_inventory(context.cluster, intent)
         self._inventory = intent
 
     def _read_live(self, inventory: Inventory) -> Mapping[Ref, Object]:
-        self._live, self._pages = read_live(self._place.cluster, [inventory], _has_health)
+        self._live, self._pages = read_live(self._context.cluster, [inventory], _has_health)
         return self._live
 
     def _waits(self) -> WaitCallbacks:
         return WaitCallbacks(self._until_gone, self._until_served, self._until_provided)
 
     def _guard(self) -> GuardedRead:
-        planned = self._place.planned
+        planned = self._context.planned
         if planned is None:
-            return held_to_policy(self.component.name, self.known, self._place.policy)
+            return held_to_policy(self.component.name, self.known, self._context.policy)
         return held_to_plan(planned.get(self.component.name, ()))
 
     def _may_repeat(self) -> bool:
-        return time.monotonic() < self._deadline and not self._place.out_of_grace()
+        return time.monotonic() < self._deadline and not self._context.out_of_grace()
 
     def _left_alone(self) -> list[tuple[str, Ref]]:
         """The objects that are not applied and may have a health, of a component that is applied in part."""
@@ -234,10 +235,10 @@ class ComponentRun(ComponentWork):
     def _rehearse(self) -> None:
         """Ask the server what the plan could not ask, before any object of the component is written."""
         places = self._new_places()
-        if not (self._place.additions.kinds or places):
+        if not (self._context.new_kinds or places):
             return
 
-        refusals = late_refusals(self._place.cluster, self.objects, self._place.additions.kinds, places)
+        refusals = late_refusals(self._context.cluster, self.objects, self._context.new_kinds, places)
         if refusals:
             reasons = "; ".join(str(error) for error in refusals[:MOST_REASONS])
             raise _Stopped(FAILED, f"{reasons} (asked before the component was applied)")
@@ -251,12 +252,12 @@ class ComponentRun(ComponentWork):
         known = {ref.namespace for ref in self.known} | {
             ref.name for ref in refs if is_of_kind(ref, NAMESPACE_KIND)
         }
-        return (self._place.additions.namespaces & {ref.namespace for ref in refs}) - known
+        return (self._context.new_namespaces & {ref.namespace for ref in refs}) - known
 
     @property
     def _terms(self) -> WaitTerms:
-        place = self._place
-        return WaitTerms(place.cluster, self._deadline, place.out_of_grace, watcher=place.watcher)
+        context = self._context
+        return WaitTerms(context.cluster, self._deadline, context.out_of_grace, watcher=context.watcher)
 
     def _until_gone(self, deleted: Object) -> None:
         ref = ref_of(deleted)
@@ -275,12 +276,12 @@ class ComponentRun(ComponentWork):
 
     def _report_recreation(self, one: UnhealthyObject) -> None:
         reason = f"to recreate {one.ref}: {one.health.message or one.health.reason}"
-        self._place.progress(self.component.name, "waiting", reason, self._step(reason))
+        self._context.progress(self.component.name, "waiting", reason, self._step(reason))
 
     def _until_served(self, crds: Sequence[Object]) -> None:
         # Without it, the wait would have no line where all objects are applied, as those of the foundation.
         reason = f"for {counted(len(crds), 'definition')} to be served"
-        self._place.progress(self.component.name, "waiting", "", self._step(reason))
+        self._context.progress(self.component.name, "waiting", "", self._step(reason))
         result = wait_until_established(self._terms, crds)
         if result.ended == "cancelled":
             raise _Stopped(CANCELLED, f"the run was cancelled; not served yet: {_reasons(result)}")
@@ -290,21 +291,21 @@ class ComponentRun(ComponentWork):
 
     def _until_provided(self, rank: Sequence[Object]) -> Sequence[Object]:
         """Wait for the kinds that components install; returns the objects, completed for the served kinds."""
-        place, component = self._place, self.component
-        awaited = awaited_kinds(rank, place.providers, place.cluster.resource)
+        context, component = self._context, self.component
+        awaited = awaited_kinds(rank, context.providers, context.cluster.resource)
         if awaited:
             reason = f"for {describe_awaited(awaited)}"
-            place.progress(component.name, "waiting", reason, self._step(reason))
+            context.progress(component.name, "waiting", reason, self._step(reason))
             missing = wait_until_served(
-                place.cluster, awaited, deadline=self._deadline, cancelled=place.out_of_grace
+                context.cluster, awaited, deadline=self._deadline, cancelled=context.out_of_grace
             )
             error = unserved_error(rank, {kind: awaited[kind] for kind in missing}) if missing else ""
-            if error and place.out_of_grace():
+            if error and context.out_of_grace():
                 raise _Stopped(CANCELLED, f"the run was cancelled; {error}")
             if error:
                 raise _Stopped(FAILED, f"after {self._patience():.0f} s, {error}")
-        complete = partial(complete_provided, namespace=component.namespace, groups=place.providers)
-        served = scope_of(place.cluster)
+        complete = partial(complete_provided, namespace=component.namespace, groups=context.providers)
+        served = scope_of(context.cluster)
         if (completed := complete(rank, namespaced=served)) != rank:
             self.component = with_objects(component, complete(component.objects, namespaced=served))
             self.objects = complete(self.objects, namespaced=served)
@@ -313,23 +314,23 @@ class ComponentRun(ComponentWork):
 
     def wait(self) -> None:
         # The wait for definitions was before their objects were applied.
-        place = self._place
+        context = self._context
         applied = [one for one in self.applied.applied if one.ref.kind != CRD]
         left_alone = [one for one in self._left_alone() if one[1].kind != CRD]
         report = WaitProgress(
-            place.progress,
+            context.progress,
             self.component.name,
             "waiting",
             limit=self._patience(),
             deadline=self._deadline,
-            explain=partial(diagnose_from, place.watcher.recent_lists),
+            explain=partial(diagnose_from, context.watcher.recent_lists),
         )
         result = wait_until_healthy(
             replace(self._terms, on_change=report.note_change, look_into=report.note_causes),
             [*((one.object["apiVersion"], one.ref) for one in applied), *left_alone],
             objects=[one.object for one in applied],
             pages=self._pages,
-            by_state=place.owner_kind == COMPONENT,
+            by_state=context.owner_kind == COMPONENT,
         )
         self._healthy = frozenset(one.ref for one in applied) - {one.ref for one in result.unhealthy}
         self._seen = result.seen
@@ -343,19 +344,19 @@ class ComponentRun(ComponentWork):
             )
         why = "" if result.ended == "failed" else f"not healthy after {self._patience():.0f} s: "
         broken = [one for one in result.unhealthy if one.health.state == BROKEN] or result.unhealthy
-        reasons = [diagnose(place.cluster, one) for one in broken[:MOST_REASONS]]
+        reasons = [diagnose(context.cluster, one) for one in broken[:MOST_REASONS]]
         trouble = [result.trouble] if result.trouble else []
         raise _Stopped(FAILED, why + "; ".join(reasons + trouble))
 
     def _read_health_warnings(self) -> list[str]:
         """What is wrong with objects that are healthy all the same."""
-        if self._place.owner_kind != COMPONENT:
+        if self._context.owner_kind != COMPONENT:
             return []
         warnings = ((ref, assess_health(obj).warning) for ref, obj in sorted(self._seen.items()))
         return [f"{ref}: {warning}" for ref, warning in warnings if warning]
 
     def _patience(self) -> float:
-        return self.component.timeout or self._place.timeout
+        return self.component.timeout or self._context.timeout
 
     def _keep_begun(self) -> None:
         """Record the recreated objects and the finished Jobs of a component that is not complete."""
@@ -368,25 +369,25 @@ class ComponentRun(ComponentWork):
     def _keep(self, inventory: Inventory) -> None:
         """Write the inventory of a component that is not complete, if it has changed."""
         before, self._inventory = self._inventory, inventory
-        if self._place.known.is_recorded and inventory != before:
+        if self._context.is_recorded and inventory != before:
             # The original failure reports the reason; and a success records it again.
             with suppress(ClusterError):
-                write_inventory(self._place.cluster, inventory)
+                write_inventory(self._context.cluster, inventory)
 
     def _complete(self) -> None:
         """Record the component as deployed, with its objects as controllers have changed them so far.
 
         An object without a wait is recorded as in the server's answer to its apply.
         """
-        if not self._place.known.is_recorded or self._inventory is None:
+        if not self._context.is_recorded or self._inventory is None:
             return
         live = {one.ref: one.object for one in self.applied.applied}
         deployed = replace(
             self.component.listed,
-            version=self._place.source.version,
-            release=self._place.source.fingerprint,
+            version=self._context.version,
+            release=self._context.digest,
             source=self.component.source,
-            run=self._place.run,
+            run=self._context.run,
         )
         inventory = completed_inventory(
             self._inventory,
@@ -396,8 +397,8 @@ class ComponentRun(ComponentWork):
             deployed=deployed,
             held=self.applied.foreign_fields,
         )
-        inventory = refreshed_inventory(inventory, self._seen, self._place.policy.interactive_managers)
-        write_inventory(self._place.cluster, with_finished(inventory, self.objects))
+        inventory = refreshed_inventory(inventory, self._seen, self._context.policy.interactive_managers)
+        write_inventory(self._context.cluster, with_finished(inventory, self.objects))
 
     def _happened(self, answer: AppliedObject) -> str:
         if answer.replaced:

@@ -16,9 +16,9 @@ from .._objects.inventory.inventory import Inventory, remembered_by
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.ownership.findings import DriftOutcome, Finding
 from ..migration import Phase
-from .component_context import WorkContext
 from .desired_component import DesiredComponent
 from .selection import ALL, selected_objects
+from .work_context import WorkContext
 
 
 class ComponentWork:
@@ -28,7 +28,7 @@ class ComponentWork:
     :mod:`~.rehearsed_work`.
 
     Args:
-        place: the shared means of the work on components.
+        context: what the work on components shares.
         component: the desired component.
 
     Attributes:
@@ -40,11 +40,11 @@ class ComponentWork:
         applied: the result of its objects.
     """
 
-    def __init__(self, place: WorkContext, component: DesiredComponent) -> None:
-        self._place = place
+    def __init__(self, context: WorkContext, component: DesiredComponent) -> None:
+        self._context = context
         self.component = component
-        self.before = place.known.inventories.get(component.name)
-        self.known = remembered_by(component.name, place.known.inventories)
+        self.before = context.inventories.get(component.name)
+        self.known = remembered_by(component.name, context.inventories)
         self.objects = component.objects
         self.migrations: list[Mapping[str, Any]] = []
         self.applied = ApplyResult((), ())
@@ -74,7 +74,7 @@ class ComponentWork:
 
     def migrate(self, phase: Phase) -> None:
         """Run its migrations of one phase."""
-        self.migrations += self._place.migrate(self.component.name, phase)
+        self.migrations += self._context.migrate(self.component.name, phase)
 
     def choose_objects(self) -> None:
         """Choose the objects to apply."""
@@ -96,26 +96,26 @@ class ComponentWork:
             return
         live = self._read_live(self.before)
         self.objects = selected_objects(
-            self._place.cluster, selection, self.component.objects, self.before, live, self._place.policy
+            self._context.cluster, selection, self.component.objects, self.before, live, self._context.policy
         )
 
     def apply(self, objects: Sequence[Object]) -> None:
         """Apply objects of the component."""
-        place = self._place
+        context = self._context
         known = KnownObjects(
             self.known,
-            place.known.autoscaled,
-            by_uid=not place.is_rehearsal,
+            context.autoscaled,
+            by_uid=not context.is_rehearsal,
             guard=self._guard(),
         )
         self.applied += apply_objects(
-            place.cluster,
+            context.cluster,
             objects,
-            place.policy,
+            context.policy,
             self._waits(),
             known=known,
-            keep_going=place.is_rehearsal,
-            cancelled=place.out_of_grace,
+            keep_going=context.is_rehearsal,
+            cancelled=context.out_of_grace,
             answered=self._note_answer,
             may_repeat=self._may_repeat,
         )
@@ -125,7 +125,7 @@ class ComponentWork:
         return None
 
     def _read_live(self, _inventory: Inventory) -> Mapping[Ref, Object]:
-        return self._place.known.live
+        return self._context.live
 
     def _waits(self) -> WaitCallbacks:
         return WaitCallbacks()

@@ -21,7 +21,6 @@ from .._objects.ownership.findings import unexplained
 from .._objects.ownership.losses import LostValue, lost_values
 from .._objects.ownership.policy import Policy
 from ..migration import Phase
-from .component_context import WorkContext
 from .component_inventory import with_list_entry
 from .component_plan import Blocker, ComponentPlan
 from .component_work import ComponentWork
@@ -29,13 +28,14 @@ from .desired_component import DesiredComponent
 from .provided_kinds import ApiKind, kind_of
 from .selection import ALL, NEW_CONTENT, Origin, choose_action, choose_selection
 from .takings import taking_keys
+from .work_context import WorkContext
 
 
 class RehearsedWork(ComponentWork):
     """The rehearsed work on one component.
 
     Args:
-        place: the shared means of the work on components, on the overlay.
+        context: what the work on components shares, on the overlay.
         component: the desired component.
         origin_of: returns the origin of the component, compared with this inventory of it.
 
@@ -51,11 +51,11 @@ class RehearsedWork(ComponentWork):
 
     def __init__(
         self,
-        place: WorkContext,
+        context: WorkContext,
         component: DesiredComponent,
         origin_of: Callable[[Inventory | None], Origin],
     ) -> None:
-        super().__init__(place, component)
+        super().__init__(context, component)
         self._origin_of = origin_of
         self._steps_left = self.steps()
 
@@ -88,11 +88,11 @@ class RehearsedWork(ComponentWork):
 
     def narrow(self) -> list[Blocker]:
         """Narrow these definitions; a blocker for each that can't be narrowed."""
-        place, blockers = self._place, []
+        context, blockers = self._context, []
         known = KnownObjects(entries_of(self.before))
         for crd in self.wide:
             try:
-                narrow_definition(place.cluster, crd, place.policy, WaitCallbacks(), learn=0, known=known)
+                narrow_definition(context.cluster, crd, context.policy, WaitCallbacks(), learn=0, known=known)
             except ClusterError as error:
                 blockers.append(Blocker(self.component.name, str(error)))
         return blockers
@@ -143,7 +143,7 @@ class RehearsedWork(ComponentWork):
 
     def _observed_entries(self) -> tuple[InventoryEntry, ...]:
         """The entries of checked objects that do not change: the next plan need not read them again."""
-        entries, live = entries_of(self.before), self._place.known.live
+        entries, live = entries_of(self.before), self._context.live
         now = [
             current_entry(entries[ref], live[ref], fields)
             for ref, fields in self.applied.foreign_fields.items()
@@ -172,8 +172,8 @@ def with_advice(blockers: Iterable[Blocker], policy: Policy) -> list[Blocker]:
     The reasons are immutable fields, and values of others that objects would lose.
     """
     advised = list(blockers)
-    recreated = {place: one.recreates for place, one in enumerate(advised) if one.recreates}
-    losing = {place: one.loses for place, one in enumerate(advised) if one.loses}
+    recreated = {number: one.recreates for number, one in enumerate(advised) if one.recreates}
+    losing = {number: one.loses for number, one in enumerate(advised) if one.loses}
     for objects, advise, allowed in (
         (recreated, recreation_advice, policy.replace_immutable),
         (losing, loss_advice, policy.adopt_losses),

@@ -29,8 +29,8 @@ from .._runs.outcomes import FAILED, SUCCEEDED, ComponentOutcome
 from .._runs.records.modules import IGNORE, ModuleRecord
 from .default_configuration import CONFIGURATION_MANAGER
 from .denial import Denial, impose, lift
+from .module_context import ModuleContext
 from .planned_module import PlannedModule
-from .work_terms import WorkTerms
 
 DENIAL_SECONDS = 60.0
 """How long the API server may take to deny new resources of a module; mostly a second."""
@@ -76,15 +76,15 @@ class ModuleDeparture:
     anywhere.
     """
 
-    def __init__(self, terms: WorkTerms, planned: PlannedModule, record: ModuleRecord) -> None:
-        self._terms, self._planned, self._record = terms, planned, record
-        self._name, self._timeout = planned.name, terms.request.timeout
-        self._inventory = terms.inventories.get(planned.name)
+    def __init__(self, context: ModuleContext, planned: PlannedModule, record: ModuleRecord) -> None:
+        self._context, self._planned, self._record = context, planned, record
+        self._name, self._timeout = planned.name, context.timeout
+        self._inventory = context.inventories.get(planned.name)
         entries = self._inventory.entries if self._inventory else ()
         target = planned.outlook.target
         associated = {*record.managed_kinds, *(target.associated if target else ())}
         self._gate = RemovalGate(
-            terms.cluster,
+            context.cluster,
             PlannedRemovals(
                 {self._name: entries},
                 (self._name,),
@@ -117,7 +117,7 @@ class ModuleDeparture:
             return Departure(False, self._deleted, error=str(error))
 
     def _depart(self) -> Departure:
-        terms = self._terms
+        context = self._context
         if self._inventory is None:
             # Everything is deleted, including leftovers of a run that was cut off.
             return self._remove_rest()
@@ -125,25 +125,25 @@ class ModuleDeparture:
         own = list(filter(self._is_own, living))
         self._delete_own(own)
         is_blocked = len(own) < len(living)
-        if own and not is_blocked and terms.request.wait and not terms.is_rehearsal:
-            terms.wait_until_gone(self._name, "deleting", own, self._deadline)
+        if own and not is_blocked and context.request.wait and not context.is_rehearsal:
+            context.wait_until_gone(self._name, "deleting", own, self._deadline)
         left = self.blockers()
-        if left and (is_blocked or not terms.is_rehearsal):
+        if left and (is_blocked or not context.is_rehearsal):
             return self._blocked(left)
         return self._remove_rest()
 
     def _deny(self, managed: Mapping[str, ManagedKinds]) -> None:
         """Deny creating resources of the module's kinds; impossible on an overlay."""
-        terms, kinds = self._terms, managed.get(self._name, {})
+        context, kinds = self._context, managed.get(self._name, {})
         plurals = frozenset((group, plural) for (group, _kind), plural in kinds.items() if plural)
-        if not plurals or terms.is_rehearsal:
+        if not plurals or context.is_rehearsal:
             return
         self._report("denying new resources of its kinds")
         own = frozenset(ref for ref in self._refs if ref[:2] in kinds)
         denial = Denial(self._name, self._record.deletion_since, plurals, own)
         limit = time.monotonic() + DENIAL_SECONDS
-        limit = min(self._deadline, limit) if terms.request.wait else limit
-        impose(terms.cluster, denial, deadline=limit, cancelled=terms.out_of_grace)
+        limit = min(self._deadline, limit) if context.request.wait else limit
+        impose(context.cluster, denial, deadline=limit, cancelled=context.out_of_grace)
 
     def _blocked(self, left: Sequence[Object]) -> Departure:
         blockers = describe_living(left, datetime.now(UTC))
@@ -166,7 +166,7 @@ class ModuleDeparture:
     def _held(self, removal: Removal) -> list[Object]:
         """The objects of which only the deletion has not ended, if no other error stopped the removal."""
         failed = Inventory(self._name, entries=tuple(removal.failed))
-        live = read_metadata(self._terms.cluster, [failed]).values()
+        live = read_metadata(self._context.cluster, [failed]).values()
         held = [one for one in live if one["metadata"].get("deletionTimestamp")]
         return held if len(held) == len(removal.errors) else []
 
@@ -198,14 +198,14 @@ class ModuleDeparture:
     def _delete_own(self, own: Sequence[Object]) -> None:
         """Request deletion of the default configuration, then manifest instances, then users' resources."""
         for obj in sorted(own, key=lambda one: (not self._is_default(one), not self._is_instance(one))):
-            if not (obj["metadata"].get("deletionTimestamp") or self._terms.out_of_grace()):
+            if not (obj["metadata"].get("deletionTimestamp") or self._context.out_of_grace()):
                 self._delete(obj)
 
     def _delete(self, obj: Object) -> None:
         ref, meta = ref_of(obj), obj["metadata"]
         self._report(f"deleting {ref}")
         try:
-            self._terms.cluster.delete(
+            self._context.cluster.delete(
                 obj["apiVersion"], ref.kind, ref.name, ref.namespace or None, uid=meta["uid"]
             )
         except (Conflict, NotFound):
@@ -215,19 +215,19 @@ class ModuleDeparture:
 
     def _remove_rest(self) -> Departure:
         """Remove the rest of the module, its definitions last."""
-        terms, inventory = self._terms, self._inventory
+        context, inventory = self._context, self._inventory
         outcome = ComponentOutcome(self._name, SUCCEEDED)
         if inventory is not None:
-            others = terms.entries_of_others(self._name)
+            others = context.entries_of_others(self._name)
             entries = entries_without(inventory.entries, others)
             component = ComponentRemoval(entries, whole=True, others=others)
             look = partial(self._look_again, component)
-            terms.remove(self._name, component, "deleting", self._planned.approved, inventory, look)
+            context.remove(self._name, component, "deleting", self._planned.approved, inventory, look)
             if self._left:
                 return self._blocked(self._left)
             removal, outcome = component.removal, component.outcome(self._name, FAILED)
             self._deleted += outcome.deleted
-            if not terms.request.wait and not removal.cancelled and (held := self._held(removal)):
+            if not context.request.wait and not removal.cancelled and (held := self._held(removal)):
                 error = "its objects are still being deleted. The next run continues"
                 blockers = tuple(describe_living(held, datetime.now(UTC)))
                 return Departure(False, self._deleted, blockers, False, error, outcome.warnings)
@@ -235,8 +235,8 @@ class ModuleDeparture:
             if outcome.error or definitions:
                 error = outcome.error or "; ".join(removal.notes)
                 return Departure(False, self._deleted, error=error, warnings=outcome.warnings)
-        if not terms.is_rehearsal:
-            lift(terms.cluster, self._name)
+        if not context.is_rehearsal:
+            lift(context.cluster, self._name)
         return Departure(True, self._deleted, warnings=outcome.warnings)
 
     def _look_again(self, removal: ComponentRemoval, _name: str) -> None:
@@ -252,4 +252,4 @@ class ModuleDeparture:
 
     def _report(self, detail: str) -> None:
         step = Step(limit=self._timeout, spent=self._timeout - self._deadline + time.monotonic())
-        self._terms.progress(self._name, "deleting", detail, step)
+        self._context.progress(self._name, "deleting", detail, step)

@@ -17,12 +17,12 @@ from typing import Any
 from .._cluster.cluster import Object, address_of, ref_of
 from .._cluster.errors import Conflict, NotFound
 from .._cluster.kinds import CRD_KIND
-from .._components.component_context import ComponentContext, ContentSource, KnownState, PhaseMigrations
 from .._components.component_crds import narrow_component
 from .._components.component_removal import ComponentRemoval
 from .._components.component_run import ComponentRun
 from .._components.desired_component import DesiredComponent
 from .._components.migrations.migration_runner import MigrationRunner
+from .._components.work_context import PhaseMigrations
 from .._errors import LifecycleError
 from .._objects.inventory.inventory import MODULE, Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry, entries_without
@@ -32,9 +32,9 @@ from .._runs.records.inventories import read_inventories
 from ..migration import Component, Phase
 from .decision import INSTALL, UPGRADE
 from .manager_health import version_problem
+from .module_context import ModuleContext
 from .module_removals import KEPT_KINDS, old_managers
 from .planned_module import PlannedModule
-from .work_terms import WorkTerms
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class ModuleDeployment:
     """The deployment of one module, on the cluster or rehearsed on an overlay.
 
     Args:
-        terms: the context of the work.
+        context: of the work.
         planned: the plan for the module.
         component: the desired objects of the module.
         migrations: runs or rehearses its migrations.
@@ -51,7 +51,7 @@ class ModuleDeployment:
         problems: what a rehearsal could not remove.
     """
 
-    terms: WorkTerms
+    context: ModuleContext
     planned: PlannedModule
     component: DesiredComponent
     migrations: PhaseMigrations
@@ -59,25 +59,16 @@ class ModuleDeployment:
 
     def deploy(self) -> ComponentOutcome:
         """Deploy the module with its migrations, and remove what it drops once it is healthy."""
-        planned, terms, component = self.planned, self.terms, self.component
+        planned, component = self.planned, self.component
         name = component.name
-        inventories = dict(terms.inventories)
-        if planned.before is not None:
-            inventories[name] = planned.before
-        context = ComponentContext(
-            cluster=terms.cluster,
-            policy=terms.request.policy,
+        before = {} if planned.before is None else {name: planned.before}
+        context = replace(
+            self.context,
             migrate=self.migrate,
-            progress=terms.progress,
-            cancelled=terms.cancelled,
-            out_of_grace=terms.out_of_grace,
-            timeout=terms.request.timeout,
-            watcher=terms.watcher,
-            known=KnownState(inventories, terms.autoscaled),
-            source=ContentSource(planned.decision.version, component.source),
+            inventories={**self.context.inventories, **before},
+            version=planned.decision.version,
+            digest=component.source,
             selection={name: planned.plan.selection} if planned.plan and not planned.scaling else {},
-            owner_kind=MODULE,
-            run=terms.run,
         )
         outcome = ComponentRun(context, component).run()
         if outcome.state == SUCCEEDED and outcome.wide:
@@ -90,7 +81,7 @@ class ModuleDeployment:
     def version_problem(self) -> str:
         """Why the operator does not run the applied version, in a sentence; empty if it does."""
         desired = self.planned.desired_manager
-        live = self.terms.cluster.get(*address_of(desired)) if desired else None
+        live = self.context.cluster.get(*address_of(desired)) if desired else None
         return version_problem(desired, live) if desired and live else ""
 
     def _scale_back(self) -> None:
@@ -99,16 +90,16 @@ class ModuleDeployment:
         if scaling is None:
             return
         ref = ref_of(scaling.manager)
-        self.terms.progress(self.planned.name, "scaling", f"{ref} was scaled to 0 replicas")
+        self.context.progress(self.planned.name, "scaling", f"{ref} was scaled to 0 replicas")
         api_version = scaling.manager["apiVersion"]
         with suppress(NotFound, Conflict):
             # Another manager of that name is applied from its manifest.
-            self.terms.cluster.patch(api_version, ref.kind, ref.name, ref.namespace or None, scaling.patch)
+            self.context.cluster.patch(api_version, ref.kind, ref.name, ref.namespace or None, scaling.patch)
 
     def migrate(self, component: str, phase: Phase) -> Sequence[Mapping[str, Any]]:
         """Run the migrations of a phase; after those before, remove the objects in the way."""
         outcomes = self.migrations(component, phase)
-        if phase == Phase.PRE and not any(one["fatal"] for one in outcomes) and not self.terms.cancelled():
+        if phase == Phase.PRE and not any(one["fatal"] for one in outcomes) and not self.context.cancelled():
             self._wait_for_leaving_definitions()
             self._remove_old_managers()
             self._scale_back()
@@ -116,9 +107,9 @@ class ModuleDeployment:
 
     def _wait_for_leaving_definitions(self) -> None:
         """Wait for definitions that are being deleted: applied now, they would vanish with all of theirs."""
-        if self.terms.is_rehearsal:
+        if self.context.is_rehearsal:
             return
-        cluster = self.terms.cluster
+        cluster = self.context.cluster
         names = [ref.name for ref in self.component.refs if ref[:2] == CRD_KIND]
         definitions = (cluster.get("apiextensions.k8s.io/v1", CRD_KIND[1], name) for name in sorted(names))
         leaving = [crd for crd in definitions if crd and crd["metadata"].get("deletionTimestamp")]
@@ -137,13 +128,13 @@ class ModuleDeployment:
         outcome = self._remove(removal, "removing the old manager")
         if outcome.state != SUCCEEDED or removal.removal.not_owned:
             problem = outcome.error or "; ".join(removal.removal.notes)
-            if not self.terms.is_rehearsal:
+            if not self.context.is_rehearsal:
                 raise LifecycleError(problem)
             self.problems.append(problem)
 
     def _prune(self, outcome: ComponentOutcome) -> ComponentOutcome:
         """Remove what the module has dropped, once all of its objects are healthy."""
-        name, cluster = self.planned.name, self.terms.cluster
+        name, cluster = self.planned.name, self.context.cluster
         inventory = read_inventories(cluster, [name], owner_kind=MODULE).get(name)
         dropped = [entry for entry in (inventory.entries if inventory else ()) if entry.dropped]
         pruned = self.remove_dropped(dropped, inventory)
@@ -164,7 +155,7 @@ class ModuleDeployment:
             dropped: the entries.
             inventory: to delete the entries from; None for no record.
         """
-        entries = entries_without(dropped, self.terms.entries_of_others(self.planned.name))
+        entries = entries_without(dropped, self.context.entries_of_others(self.planned.name))
         if not entries:
             return ComponentOutcome(self.planned.name, SUCCEEDED)
         removal = ComponentRemoval(entries, is_protected=lambda ref: ref[:2] in KEPT_KINDS)
@@ -173,17 +164,17 @@ class ModuleDeployment:
     def _remove(
         self, removal: ComponentRemoval, detail: str, inventory: Inventory | None = None
     ) -> ComponentOutcome:
-        terms, name = self.terms, self.planned.name
-        terms.progress(name, "pruning", detail, Step(limit=terms.request.timeout, reason=detail))
-        terms.remove(name, removal, "pruning", self.planned.approved, inventory)
+        context, name = self.context, self.planned.name
+        context.progress(name, "pruning", detail, Step(limit=context.timeout, reason=detail))
+        context.remove(name, removal, "pruning", self.planned.approved, inventory)
         return removal_outcome(name, removal.removal)
 
     def _wait_until_gone(self, objects: Sequence[Object], why: str) -> None:
         if not objects:
             return
-        timeout = self.terms.request.timeout
+        timeout = self.context.timeout
         deadline = time.monotonic() + timeout
-        if not self.terms.wait_until_gone(self.planned.name, "waiting", objects, deadline).is_healthy:
+        if not self.context.wait_until_gone(self.planned.name, "waiting", objects, deadline).is_healthy:
             refs = ", ".join(str(ref_of(obj)) for obj in objects)
             raise LifecycleError(
                 f"{refs}: {why}, which it is not after {timeout:.0f} s. Find out which"

@@ -17,7 +17,6 @@ from .._cluster.cluster import Cluster, Object, Ref, ref_of
 from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND, is_crd
 from .._cluster.own_objects import own_object_problem
 from .._components.adoption_losses import loss_blockers, lossy_adoptions
-from .._components.component_context import KnownState, WorkContext
 from .._components.component_plan import Blocker, ComponentPlan, with_later_changes
 from .._components.desired_component import DesiredComponent, complete_manifest, with_own_kinds
 from .._components.migrations.migration_runner import MigrationRunner
@@ -26,6 +25,7 @@ from .._components.provided_kinds import kind_of
 from .._components.rehearsed_changes import RehearsedChanges
 from .._components.rehearsed_work import RehearsedWork, refusal_blocker, with_advice
 from .._components.selection import Origin
+from .._components.work_context import WorkContext
 from .._dry_run.dry_run_cluster import DryRunCluster
 from .._errors import LifecycleError
 from .._objects.health.watcher import Watcher
@@ -35,7 +35,6 @@ from .._objects.inventory.live_objects import read_autoscaled, read_metadata, sc
 from .._objects.ownership.other_tools import by_manager, coexistence_problem, is_active
 from .._objects.prune.managed_kinds import kinds_defined_by
 from .._objects.prune.managed_resources import read_living
-from .._progress import no_progress
 from .._redaction import without_login, without_user
 from .._release.lazy_objects import LazyObjects
 from .._release.limits import limits_of
@@ -49,6 +48,7 @@ from .decision import ADOPT, DELETE, INSTALL, LOOKED_AFTER, REFUSE, UPGRADE, Mod
 from .desired_module import ManifestTerms, desired_module, namespace_of, unchanged_module
 from .maintenance_policy import parse_policy
 from .manager_health import needs_scaling_back, scaling_patch
+from .module_context import ModuleContext
 from .module_deployment import ModuleDeployment, module_migrations
 from .module_facts import ModuleOutlook
 from .module_outlooks import ModuleOutlooks
@@ -56,7 +56,6 @@ from .module_removals import UnknownObjects, hold_removals, objects_of_others, r
 from .module_request import ModuleRequest, ModulesRequest
 from .observed_modules import ObservedModules
 from .planned_module import ManagerScaling, PlannedModule
-from .work_terms import WorkTerms
 
 
 class MissingManifests(LifecycleError):
@@ -204,7 +203,7 @@ class ModulePlanner:
         planned = replace(planned, component=component, scaling=self._scaling(planned.outlook, component))
         runner = module_migrations(self._runner, planned)
         rehearsal = MigrationRehearsal(self._task.cluster, overlay, runner, changes)
-        deployment = ModuleDeployment(self.terms(overlay), planned, component, rehearsal.rehearse)
+        deployment = ModuleDeployment(self.context(overlay), planned, component, rehearsal.rehearse)
         work = self._work(deployment)
         work.take_steps("apply")
         refs = {ref_of(obj): obj for obj in work.objects}
@@ -397,36 +396,39 @@ class ModulePlanner:
         before = adopted_inventory(component, live)
         return replace(planned, before=before, approved=frozenset(entry.uid for entry in before.entries))
 
-    def terms(self, overlay: Cluster) -> WorkTerms:
-        """The context for the rehearsal of work on an overlay."""
-        return WorkTerms(
+    def context(self, overlay: Cluster) -> ModuleContext:
+        """What the work on modules shares that is rehearsed on an overlay."""
+        return ModuleContext(
             cluster=overlay,
-            request=self._request,
-            migrations=self._runner,
-            progress=no_progress,
+            policy=self._request.policy,
+            migrate=self._runner.run,
+            inventories=self._observed.inventories,
             watcher=Watcher(overlay),
+            is_recorded=False,
+            is_rehearsal=True,
+            owner_kind=MODULE,
             cancelled=self._task.cancelled,
             out_of_grace=self._task.cancelled,
-            inventories=self._observed.inventories,
+            timeout=self._request.timeout,
+            request=self._request,
+            migrations=self._runner,
             others=[entry for one in self._observed.others for entry in one.entries],
-            is_rehearsal=True,
         )
 
     def _work_context(self, deployment: ModuleDeployment) -> WorkContext:
-        planned = deployment.planned
-        inventories = dict(self._observed.inventories)
-        inventories.pop(planned.name, None)
+        planned, observed = deployment.planned, self._observed
+        inventories = {name: one for name, one in observed.inventories.items() if name != planned.name}
+        live: Mapping[Ref, Object] = observed.live
         if planned.before is not None:
             inventories[planned.name] = planned.before
-        live = self._observed.live
-        if planned.before is not None and planned.name not in self._observed.inventories:
-            live = {**live, **read_metadata(self._task.cluster, [planned.before])}
-        return WorkContext(
-            deployment.terms.cluster,
-            self._request.policy,
-            deployment.migrate,
-            KnownState(inventories, self.autoscaled, is_recorded=False, live=live),
-            is_rehearsal=True,
+            if planned.name not in observed.inventories:
+                live = {**live, **read_metadata(self._task.cluster, [planned.before])}
+        return replace(
+            deployment.context,
+            migrate=deployment.migrate,
+            inventories=inventories,
+            autoscaled=self.autoscaled,
+            live=live,
         )
 
     @cached_property

@@ -36,6 +36,7 @@ from .._threads import map_in_threads
 from ._klm.kyma_resource import taking_from_klm
 from .catalog.documents import SourcedDocument
 from .decision import DELETE, INSTALL, LOOKED_AFTER, UNMANAGE, UPGRADE
+from .module_context import ModuleContext
 from .module_health import explain_skipped, module_health
 from .module_plan import MissingManifests, ModulePlanner
 from .module_record import desired_record, installed_record, recorded_as_running
@@ -45,7 +46,6 @@ from .module_rights import module_rights
 from .module_work import ModuleOutcome, ModuleWork
 from .observed_modules import observe_modules
 from .planned_module import PlannedModule
-from .work_terms import WorkTerms
 
 
 def manage_modules(task: Task, request: ModulesRequest, kinds: RecordKinds) -> Result:
@@ -142,22 +142,26 @@ class _ModuleRun:
         run.begin()
         record = read_run(task.cluster, self._name)
         runner = self._runner.with_journal(journal_of(task.cluster, record))
-        terms = WorkTerms(
+        context = ModuleContext(
             cluster=task.cluster,
-            request=self._request,
-            migrations=runner.with_intent_records(task.cluster, record),
-            progress=task.progress,
+            policy=self._request.policy,
+            migrate=runner.run,
+            inventories=self._observed.inventories,
             watcher=Watcher(task.cluster),
+            autoscaled=self._planner.autoscaled,
+            owner_kind=MODULE,
+            run=self._name,
+            progress=task.progress,
             cancelled=run.cancellation,
             out_of_grace=Grace(run.cancellation, self._request.grace),
-            inventories=self._observed.inventories,
+            timeout=self._request.timeout,
+            request=self._request,
+            migrations=runner.with_intent_records(task.cluster, record),
             others=[entry for one in self._observed.others for entry in one.entries],
-            autoscaled=self._planner.autoscaled,
-            run=self._name,
             running_version=self._planner.outlooks.running_version_now,
         )
         for wave in self._waves():
-            self._work_on_wave(wave, terms, run)
+            self._work_on_wave(wave, context, run)
         with suppress(LifecycleError):
             # Without these records the next run reads more; this run is done.
             self._note_observations()
@@ -184,12 +188,12 @@ class _ModuleRun:
             *([leaving[name] for name in wave] for wave in backwards),
         ]
 
-    def _work_on_wave(self, wave: Sequence[PlannedModule], terms: WorkTerms, run: ActiveRun) -> None:
+    def _work_on_wave(self, wave: Sequence[PlannedModule], context: ModuleContext, run: ActiveRun) -> None:
         def work(planned: PlannedModule) -> ModuleOutcome:
             cancelled = f"the run was cancelled by {run.cancellation.reason()}" if run.cancellation() else ""
             reason = cancelled or self._reason_not_to_start(planned)
-            done = _not_started(planned, reason) if reason else ModuleWork(terms, planned).run()
-            terms.progress(planned.name, done.outcome.state, done.outcome.error)
+            done = _not_started(planned, reason) if reason else ModuleWork(context, planned).run()
+            context.progress(planned.name, done.outcome.state, done.outcome.error)
             run.note(done.outcome)
             return done
 
@@ -222,10 +226,10 @@ class _ModuleRun:
 
     def _rehearse(self) -> None:
         """The outcome of the modules that a run would work on; deletions are rehearsed on the overlay."""
-        terms = self._planner.terms(self._planner.overlay)
+        context = self._planner.context(self._planner.overlay)
         for planned in chain.from_iterable(self._waves()):
             reason = self._reason_not_to_start(planned)
-            rehearsed = _not_started(planned, reason) if reason else ModuleWork(terms, planned).rehearse()
+            rehearsed = _not_started(planned, reason) if reason else ModuleWork(context, planned).rehearse()
             self._outcomes[planned.name] = rehearsed
 
     def _report(self, planned: PlannedModule) -> ModuleOutcome:

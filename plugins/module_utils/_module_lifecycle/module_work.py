@@ -43,13 +43,13 @@ from .._timestamp import interval_until_now, timestamp
 from .decision import DELETE, UNMANAGE
 from .default_configuration import ConfigurationHeld, create_configuration
 from .denial import lift
+from .module_context import ModuleContext
 from .module_departure import Departure, ModuleDeparture, undeleted
 from .module_deployment import ModuleDeployment, module_migrations
 from .module_health import module_health
 from .module_record import desired_record, installed_record, with_deployment_begun
 from .planned_module import PlannedModule
 from .running_version import RunningVersion
-from .work_terms import WorkTerms
 
 UNWAITED_SECONDS = 5.0
 """How long a deletion without waiting may take, as the server needs some seconds to remove definitions."""
@@ -78,11 +78,11 @@ class ModuleWork:
     """The work on one module.
 
     Args:
-        terms: the context of the work.
+        context: of the work.
         planned: the plan for the module.
     """
 
-    terms: WorkTerms
+    context: ModuleContext
     planned: PlannedModule
     _record: ModuleRecord = field(init=False)
 
@@ -107,9 +107,9 @@ class ModuleWork:
     def _check_running_version(self) -> None:
         """Raise if the running version has changed since the plan, which may be some time ago."""
         name, planned = self.planned.name, self.planned.outlook.running
-        if self.terms.running_version is None or self.planned.component is None:
+        if self.context.running_version is None or self.planned.component is None:
             return
-        now = self.terms.running_version(self.planned.outlook)
+        now = self.context.running_version(self.planned.outlook)
         if (now.version, now.manager) != (planned.version, planned.manager):
             raise LifecycleError(
                 f"since the run was planned, others have changed what runs of {name}:"
@@ -125,7 +125,7 @@ class ModuleWork:
             desired_record(self._record, planned), deletion_since="", status=ModuleStatus(PROCESSING)
         )
         if planned.decision.takes_back:
-            lift(self.terms.cluster, planned.name)
+            lift(self.context.cluster, planned.name)
             record = self._with_configuration_taken_back(record)
         record = self._with_configuration_decided(record)
         self._write(with_deployment_begun(record, planned))
@@ -133,13 +133,13 @@ class ModuleWork:
         if planned.is_adopted_as_it_is:
             self._adopt()
         elif planned.changes_objects:
-            outcome = self._deploy(self.terms)
+            outcome = self._deploy(self.context)
         if outcome.state == SUCCEEDED:
             outcome = self._judged(outcome)
         if outcome.state != SUCCEEDED:
             state = ERROR if outcome.state == FAILED else PROCESSING
             return self._ended(outcome, state, outcome.error)
-        self._write(installed_record(self.terms.cluster, self._record, planned), is_written=False)
+        self._write(installed_record(self.context.cluster, self._record, planned), is_written=False)
         decision, created_uid = planned.decision, ""
         state, message = decision.state, decision.message
         try:
@@ -158,10 +158,12 @@ class ModuleWork:
 
     def _judged(self, outcome: ComponentOutcome) -> ComponentOutcome:
         """The outcome, failed if the module is not healthy: even if nothing was applied."""
-        planned, terms = self.planned, self.terms
-        inventory = read_inventories(terms.cluster, [planned.name], owner_kind=MODULE).get(planned.name)
+        planned, context = self.planned, self.context
+        inventory = read_inventories(context.cluster, [planned.name], owner_kind=MODULE).get(planned.name)
         outlook = planned.outlook._replace(managers=())
-        health = module_health(terms.cluster, planned.version, outlook, inventory, lambda: terms.autoscaled)
+        health = module_health(
+            context.cluster, planned.version, outlook, inventory, lambda: context.autoscaled
+        )
         return outcome if health.is_ready else replace(outcome, state=FAILED, error=health.reason)
 
     def _adopt(self) -> None:
@@ -170,11 +172,11 @@ class ModuleWork:
         before = self.planned.before or Inventory(component.name, owner_kind=MODULE)
         deployed = replace(component.listed, source=component.source)
         adopted = replace(before, digest=component.digest, namespace=component.namespace)
-        write_inventory(self.terms.cluster, with_deployed_as(adopted, deployed))
+        write_inventory(self.context.cluster, with_deployed_as(adopted, deployed))
 
-    def _deploy(self, terms: WorkTerms) -> ComponentOutcome:
-        migrate = module_migrations(terms.migrations, self.planned).run
-        return ModuleDeployment(terms, self.planned, self._component(), migrate).deploy()
+    def _deploy(self, context: ModuleContext) -> ComponentOutcome:
+        migrate = module_migrations(context.migrations, self.planned).run
+        return ModuleDeployment(context, self.planned, self._component(), migrate).deploy()
 
     def _component(self) -> DesiredComponent:
         if self.planned.component is None:
@@ -196,7 +198,7 @@ class ModuleWork:
         """The default configuration, if this collection has created it and it still exists."""
         if known is None or not known.uid:
             return None
-        cluster, ref = self.terms.cluster, known.ref
+        cluster, ref = self.context.cluster, known.ref
         for served in cluster.served(ref.group, ref.kind)[:1]:
             try:
                 live = cluster.get(served.api_version, ref.kind, ref.name, ref.namespace or None)
@@ -223,15 +225,15 @@ class ModuleWork:
         record, desired = self._record, self.planned.configuration
         if record.configuration_creation != Creation.REQUESTED or desired is None:
             return ""
-        reason, limit = f"creating {ref_of(desired)}", self.terms.request.timeout
-        self.terms.progress(self.planned.name, "configuring", reason, Step(limit=limit, reason=reason))
-        deadline = time.monotonic() + self.terms.request.timeout
+        reason, limit = f"creating {ref_of(desired)}", self.context.timeout
+        self.context.progress(self.planned.name, "configuring", reason, Step(limit=limit, reason=reason))
+        deadline = time.monotonic() + self.context.timeout
         uid = create_configuration(
-            self.terms.cluster,
+            self.context.cluster,
             desired,
             deadline=deadline,
-            cancelled=self.terms.out_of_grace,
-            waits=self.terms.request.wait,
+            cancelled=self.context.out_of_grace,
+            waits=self.context.request.wait,
         )
         self._record = replace(
             record,
@@ -244,18 +246,18 @@ class ModuleWork:
 
     def _give_up(self) -> ModuleOutcome:
         """Stop managing the module, and leave it unchanged."""
-        name, terms = self.planned.name, self.terms
-        inventory = terms.inventories.get(name)
-        lift(terms.cluster, name)
+        name, context = self.planned.name, self.context
+        inventory = context.inventories.get(name)
+        lift(context.cluster, name)
         self._record = self._with_configuration_taken_back(self._record)
         if inventory is not None:
-            batch = Batch(name, "giving up", progress=terms.progress, cancelled=terms.out_of_grace)
-            errors = hand_over(terms.cluster, [*inventory.entries, *self._created_configuration()], batch)
+            batch = Batch(name, "giving up", progress=context.progress, cancelled=context.out_of_grace)
+            errors = hand_over(context.cluster, [*inventory.entries, *self._created_configuration()], batch)
             if errors:
                 reasons = "; ".join(map(str, errors[:MOST_REASONS]))
                 raise LifecycleError(f"{len(errors)} objects could not be given up: {reasons}")
             batch.require_all()
-            delete_inventory(terms.cluster, inventory)
+            delete_inventory(context.cluster, inventory)
         self._record = replace(
             self._record,
             state=UNMANAGED,
@@ -275,7 +277,7 @@ class ModuleWork:
 
     def _delete(self) -> ModuleOutcome:
         """Delete the module, as far as the existing resources of its kinds allow."""
-        planned, terms, record = self.planned, self._terms_of_deletion(), self._record
+        planned, context, record = self.planned, self._context_of_deletion(), self._record
         record_of_deletion = replace(
             record,
             state=ABSENT,
@@ -290,58 +292,58 @@ class ModuleWork:
             self._record = record_of_deletion
             raise undeleted([error]) from error
         self._write(replace(record_of_deletion, deletes_configuration=record.deletes_configuration or lives))
-        departure = ModuleDeparture(terms, planned, self._record)
+        departure = ModuleDeparture(context, planned, self._record)
         upkeep = ComponentOutcome(planned.name, SUCCEEDED)
         is_maintained = planned.changes_objects and bool(departure.blockers())
-        if is_maintained and not terms.is_rehearsal:
+        if is_maintained and not context.is_rehearsal:
             # The controller that removes the finalizers may be deleted, or need a fix in a newer version.
             self._write(with_deployment_begun(self._record, planned))
-            upkeep = self._deploy(terms)
+            upkeep = self._deploy(context)
             if upkeep.state == SUCCEEDED:
-                self._record = installed_record(self.terms.cluster, self._record, planned)
-            known = read_inventories(terms.cluster, [planned.name], owner_kind=MODULE)
-            terms = replace(terms, inventories={**terms.inventories, **known})
-            departure = ModuleDeparture(terms, planned, self._record)
+                self._record = installed_record(self.context.cluster, self._record, planned)
+            known = read_inventories(context.cluster, [planned.name], owner_kind=MODULE)
+            context = replace(context, inventories={**context.inventories, **known})
+            departure = ModuleDeparture(context, planned, self._record)
         done = self._departed(self._with_operator_state(departure.depart()), upkeep)
-        is_changed = done.is_changed or (is_maintained and terms.is_rehearsal)
+        is_changed = done.is_changed or (is_maintained and context.is_rehearsal)
         return replace(done, is_changed=is_changed, follows_plan=is_maintained)
 
     def _with_operator_state(self, departure: Departure) -> Departure:
         """The departure, with the problem of the operator that was left as the reason if it does not run."""
         if not departure.blockers or not departure.needs_operator:
             return departure
-        planned, terms = self.planned, self.terms
+        planned, context = self.planned, self.context
         facts = replace(planned.outlook.facts, record=self._record)
         health = module_health(
-            terms.cluster,
+            context.cluster,
             None,
             planned.outlook._replace(facts=facts, managers=()),
             planned.before,
-            lambda: terms.autoscaled,
+            lambda: context.autoscaled,
         )
         if health.is_ready:
             return departure
         blocker = f"its operator, which has to let go of them, does not run: {health.reason}"
         return replace(departure, blockers=(*departure.blockers, blocker))
 
-    def _terms_of_deletion(self) -> WorkTerms:
+    def _context_of_deletion(self) -> ModuleContext:
         """The context of a deletion; without waiting, the server gets a few seconds for each module."""
-        terms, request = self.terms, self.terms.request
-        limit = request.timeout if request.wait else min(request.timeout, UNWAITED_SECONDS)
-        return replace(terms, request=replace(request, timeout=limit))
+        context = self.context
+        limit = context.timeout if context.request.wait else min(context.timeout, UNWAITED_SECONDS)
+        return replace(context, timeout=limit)
 
     def _departed(self, departure: Departure, upkeep: ComponentOutcome) -> ModuleOutcome:
         name = self.planned.name
         outcome = ComponentOutcome(name, SUCCEEDED, deleted=departure.deleted, warnings=departure.warnings)
         if departure.is_over:
-            delete_module_record(self.terms.cluster, name)
+            delete_module_record(self.context.cluster, name)
             return ModuleOutcome(outcome, None, is_changed=True)
         error = "; ".join(filter(None, (departure.error, upkeep.error)))
-        is_late = self._seconds_of_deletion() > self.terms.request.patience
+        is_late = self._seconds_of_deletion() > self.context.request.patience
         state = ERROR if not departure.blockers else WARNING if is_late else DELETING
-        is_failure = bool(not departure.blockers or self.terms.request.wait)
+        is_failure = bool(not departure.blockers or self.context.request.wait)
         reasons = "\n".join([error, *departure.blockers])
-        if self.terms.cancelled():
+        if self.context.cancelled():
             outcome = replace(outcome, state=CANCELLED, error=reasons)
         elif is_failure:
             outcome = replace(outcome, state=FAILED, error=reasons)
@@ -377,13 +379,13 @@ class ModuleWork:
         """Update a record; it is written unless another update follows at once."""
         self._record = record
         if is_written and record != self.planned.outlook.facts.record:
-            self._record = write_module_record(self.terms.cluster, record)
+            self._record = write_module_record(self.context.cluster, record)
 
     def _ended(
         self, outcome: ComponentOutcome, state: str, message: str, blockers: Sequence[str] = ()
     ) -> ModuleOutcome:
         record = replace(self._record, status=ModuleStatus(state, message, tuple(blockers)))
-        return ModuleOutcome(outcome, write_module_record(self.terms.cluster, record))
+        return ModuleOutcome(outcome, write_module_record(self.context.cluster, record))
 
     def _failed(self, error: str) -> ModuleOutcome:
         outcome = ComponentOutcome(self.planned.name, FAILED, error=error)

@@ -12,7 +12,6 @@ from dataclasses import replace
 from ..._cluster.cluster import Cluster, Object, Ref, Resource, group_of
 from ..._cluster.errors import ClusterError, Forbidden
 from ..._cluster.kinds import defined_kinds
-from ..._components.component_context import KnownState, WorkContext
 from ..._components.component_health import observed_health
 from ..._components.component_inventory import deployed_as
 from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan, with_later_changes
@@ -21,10 +20,12 @@ from ..._components.migrations.migration_runner import MigrationRunner
 from ..._components.migrations.rehearsal import MigrationRehearsal
 from ..._components.rehearsed_changes import RehearsedChanges
 from ..._components.rehearsed_work import RehearsedWork, with_advice
+from ..._components.work_context import WorkContext
 from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._migrations.migration_set import MigrationSet
 from ..._migrations.retirement import overdue_migrations, overdue_warning
 from ..._objects.access.review import known_resources
+from ..._objects.health.watcher import Watcher
 from ..._objects.inventory.inventory import Inventory
 from ..._objects.inventory.live_objects import as_permitted, read_autoscaled, scope_of
 from ..._release.model import FOUNDATION, ComponentEntry, Release
@@ -48,7 +49,7 @@ from .plan_progress import PlanProgress
 from .preflight import PreflightResult, run_preflight
 from .pruning import PruneRehearsal, Pruning
 from .release_plan import Plan, PlanRequest
-from .wave_rehearsal import RehearsedComponent, ReleaseContext, WaveRehearsal
+from .wave_rehearsal import RehearsedComponent, WaveRehearsal
 
 
 class ReleaseRehearsal:
@@ -114,26 +115,32 @@ class ReleaseRehearsal:
         if request.policy.refuse_unknown_fields:
             self._overlay.find_unknown_fields()
         self._brought = _kinds_of(self._desired)
-        context = ReleaseContext(
-            WorkContext(
-                self._overlay,
-                request.policy,
-                self._migrations.rehearse,
-                KnownState(observed.inventories, autoscaled, is_recorded=False, live=observed.live),
-                is_rehearsal=True,
-            ),
-            release.version,
-            digest,
-            self._observed.installation.digest,
-            _bringers(self._desired),
-            self._desired.providers,
+        context = WorkContext(
+            cluster=self._overlay,
+            policy=request.policy,
+            migrate=self._migrations.rehearse,
+            inventories=observed.inventories,
+            watcher=Watcher(self._overlay),
+            autoscaled=autoscaled,
+            live=observed.live,
+            is_recorded=False,
+            is_rehearsal=True,
+            version=release.version,
+            digest=digest,
+            providers=self._desired.providers,
+        )
+        self._rehearsal = WaveRehearsal(
+            context,
+            self._migrations,
+            self._changes,
+            deployed_digest=self._observed.installation.digest,
+            brought=_bringers(self._desired),
             is_ordered=not needs_problems(release.components),
             is_settled=bool(skip) and not request.policy.takes_from_others,
             # If the release as a whole may not follow, each of its components would report the same.
             may_go_back=request.abandon or version_problem != "",
             alone=request.alone,
         )
-        self._rehearsal = WaveRehearsal(context, self._migrations, self._changes)
         self._lockout_warnings: list[str] = []
         self.remaining_inventories = observed.inventories
 

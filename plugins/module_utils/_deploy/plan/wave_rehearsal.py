@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from ..._cluster.cluster import group_of, ref_of
 from ..._cluster.errors import ClusterError, KindNotServed
 from ..._cluster.kinds import defined_kinds
-from ..._components.component_context import WorkContext
 from ..._components.component_inventory import DeployedAs, deployed_as
 from ..._components.component_plan import Blocker, ComponentPlan
 from ..._components.desired_component import DesiredComponent
@@ -20,6 +19,7 @@ from ..._components.provided_kinds import ApiKind, awaited_kinds, kind_of, unver
 from ..._components.rehearsed_changes import RehearsedChanges
 from ..._components.rehearsed_work import RehearsedWork, refusal_blocker
 from ..._components.selection import Origin
+from ..._components.work_context import WorkContext
 from ..._objects.apply.apply_set import Refusal
 from ..._objects.apply.change import ObjectChange
 from ..._objects.apply.refusals import is_immutable
@@ -29,36 +29,6 @@ from ..._threads import map_in_threads
 from ...migration import Phase
 from ..desired.release_versions import is_older
 from .abandonment import downgrade_problem
-
-
-@dataclass(frozen=True)
-class ReleaseContext:
-    """The context for the rehearsal of a release's components.
-
-    Attributes:
-        work: the shared means of the work on them, on the overlay.
-        version: of the release.
-        digest: of the release.
-        deployed_digest: of the release that the cluster has.
-        brought: the components that define the release's own kinds, by apiVersion and kind.
-        providers: the components that install kinds when they run, by API group.
-        is_ordered: whether the components' needs are valid, so that the order is known.
-        is_settled: whether nothing that may affect other components has changed (see
-            :mod:`~.unchanged_components`), and what others own is left to them.
-        may_go_back: whether a component may already be of a later release.
-        alone: the components that are deployed alone; empty for the whole release.
-    """
-
-    work: WorkContext
-    version: str
-    digest: str
-    deployed_digest: str
-    brought: Mapping[ApiKind, str]
-    providers: Mapping[str, str]
-    is_ordered: bool
-    is_settled: bool
-    may_go_back: bool
-    alone: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -113,24 +83,37 @@ class _Member:
             self.work.apply([obj for obj in self.work.objects if kind_of(obj) in self.beside])
 
 
+@dataclass
 class WaveRehearsal:
     """Rehearses the components of a release, wave after wave.
 
     Args:
-        context: what they are rehearsed against.
+        context: what the work on them shares, on the overlay.
         migrations: those of the deployment.
         changes: of the overlay.
+        deployed_digest: of the release that the cluster has.
+        brought: the components that define the release's own kinds, by apiVersion and kind.
+        is_ordered: whether the components' needs are valid, so that the order is known.
+        is_settled: whether nothing that may affect other components has changed (see
+            :mod:`~.unchanged_components`), and what others own is left to them.
+        may_go_back: whether a component may already be of a later release.
+        alone: the components that are deployed alone; empty for the whole release.
     """
 
-    def __init__(
-        self, context: ReleaseContext, migrations: MigrationRehearsal, changes: RehearsedChanges
-    ) -> None:
-        self._context = context
-        self._migrations = migrations
-        self._changes = changes
+    context: WorkContext
+    migrations: MigrationRehearsal
+    changes: RehearsedChanges
+    deployed_digest: str
+    brought: Mapping[ApiKind, str]
+    is_ordered: bool
+    is_settled: bool
+    may_go_back: bool
+    alone: Sequence[str]
+
+    def __post_init__(self) -> None:
         # Kinds of a refused definition are not missing from the cluster.
-        self._missed: set[ApiKind] = set() if context.is_ordered else set(context.brought)
-        self._started: set[str] = set() if context.is_ordered else set(context.providers.values())
+        self._missed: set[ApiKind] = set() if self.is_ordered else set(self.brought)
+        self._started: set[str] = set() if self.is_ordered else set(self.context.providers.values())
 
     def rehearse(self, wave: Sequence[DesiredComponent]) -> list[RehearsedComponent]:
         """Rehearse components that don't need each other, with concurrent requests to the server."""
@@ -143,38 +126,37 @@ class WaveRehearsal:
         changes = self._changes_by_component(members)
         ended = [self._end(one, (*changes.get(one.name, ()), *one.unverified)) for one in members]
         written = {one.plan.name: one.plan.changes for one in ended}
-        blockers = self._migrations.compare_neighbours(written) if len(ended) > 1 else []
+        blockers = self.migrations.compare_neighbours(written) if len(ended) > 1 else []
         return [*ended[:-1], replace(ended[-1], blockers=(*ended[-1].blockers, *blockers))]
 
     def _start(self, component: DesiredComponent) -> _Member:
-        context, work = self._context, RehearsedWork(self._context.work, component, self._origin)
+        work = RehearsedWork(self.context, component, self._origin)
         work.take_steps("choose")
         blockers = work.migration_blockers(Phase.PRE)
-        if work.action == "downgrade" and work.before and not context.may_go_back:
-            blockers.append(Blocker(component.name, downgrade_problem(work.before, context.version)))
+        if work.action == "downgrade" and work.before and not self.may_go_back:
+            blockers.append(Blocker(component.name, downgrade_problem(work.before, self.context.version)))
         return _Member(work, tuple(blockers))
 
     def _origin(self, inventory: Inventory | None) -> Origin:
-        context = self._context
         # The same release may be rendered with other random passwords: the deployed passwords stay. While a
         # run is open, or has failed, only the inventory shows which release that is.
         deployed = deployed_as(inventory) if inventory else DeployedAs()
         return Origin(
-            is_older=inventory is not None and is_older(context.version, deployed.version),
-            is_same=context.digest in (deployed.release, context.deployed_digest),
-            is_limited_to_changes=context.is_settled and not self._migrations.needed,
+            is_older=inventory is not None and is_older(self.context.version, deployed.version),
+            is_same=self.context.digest in (deployed.release, self.deployed_digest),
+            is_limited_to_changes=self.is_settled and not self.migrations.needed,
         )
 
     def _with_later_kinds(self, wave: Sequence[_Member]) -> list[_Member]:
         """Find the objects that wait for definitions of the same wave, and for kinds installed later."""
         names = {one.name for one in wave}
-        brought, overlay = self._context.brought, self._context.work.cluster
+        brought, overlay = self.brought, self.context.cluster
 
         def with_later_kinds(one: _Member) -> _Member:
             others, objects = names - {one.name}, one.work.objects
             kinds = {kind: brought[kind] for kind in map(kind_of, objects) if kind in brought}
             beside = {k: name for k, name in kinds.items() if name in others and overlay.resource(*k) is None}
-            provided = awaited_kinds(objects, self._context.providers, overlay.resource)
+            provided = awaited_kinds(objects, self.context.providers, overlay.resource)
             awaited = {k: name for k, name in provided.items() if name in self._started and k not in brought}
             late = beside | {k: name for k, name in awaited.items() if name in others}
             one.work.postponed = {*beside, *awaited}
@@ -188,7 +170,7 @@ class WaveRehearsal:
         owners = {ref_of(obj): one.name for one in wave for obj in one.work.objects}
         replaced = {one.ref for member in wave for one in member.work.applied.applied if one.replaced}
         changes_of: dict[str, list[ObjectChange]] = {}
-        for change in self._changes.take(intents, replaced):
+        for change in self.changes.take(intents, replaced):
             # Side effects on other objects belong to none of them, and are reported with the last.
             changes_of.setdefault(owners.get(change.ref, wave[-1].name), []).append(change)
         return {name: tuple(changes) for name, changes in changes_of.items()}
@@ -218,12 +200,12 @@ class WaveRehearsal:
         return isinstance(error, KindNotServed) and (error.api_version, error.kind) in self._missed
 
     def _refusal_blocker(self, component: str, refusal: Refusal) -> Blocker:
-        blocker, error, alone = refusal_blocker(component, refusal), refusal.error, self._context.alone
+        blocker, error, alone = refusal_blocker(component, refusal), refusal.error, self.alone
         if not isinstance(error, KindNotServed):
             return blocker
         group = group_of(error.api_version)
-        brought = self._context.brought.get((error.api_version, error.kind), "")
-        bringer = brought or self._context.providers.get(group, "")
+        brought = self.brought.get((error.api_version, error.kind), "")
+        bringer = brought or self.context.providers.get(group, "")
         if bringer in ("", FOUNDATION, component):
             return blocker
         brings = "brings its definition" if brought else f"provides {group}"

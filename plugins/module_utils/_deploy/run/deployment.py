@@ -6,19 +6,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
 from ..._carrier.task import Result, Task
 from ..._cluster.cluster import API_VERSION
 from ..._cluster.kinds import NAMESPACE_KIND, Kind, defined_kinds, is_of_kind
-from ..._components.component_context import ComponentContext, ContentSource, KnownState, RunAdditions
 from ..._components.component_crds import narrow_component
 from ..._components.component_run import ComponentRun
 from ..._components.migrations.migration_runner import MigrationRunner
 from ..._components.selection import MOVED
+from ..._components.work_context import WorkContext
 from ..._errors import LifecycleError
 from ..._objects.health.watcher import Watcher
 from ..._objects.inventory.live_objects import read_autoscaled, scope_of
@@ -59,90 +59,31 @@ _HAS_ENDED = {
 _UNENDED = "has not ended"
 
 
+@dataclass(frozen=True)
 class _Deployment:
-    """The work on some components of a release, wave after wave."""
+    """The work on some components of a release, wave after wave.
 
-    def __init__(
-        self,
-        task: Task,
-        options: ComponentOptions,
-        record: Mapping[str, Any],
-        known: KnownState,
-    ) -> None:
-        self._options = options
-        self._names = options.names
-        self.run = run = ActiveRun(task, record)
-        self._task = task = replace(task, cancelled=run.cancellation)
-        release, unchanged = read_release(task.materials, known.inventories)
-        digest = rendering_digest(task.materials.fingerprint(), release.profile)
-        self._desired = desired_release(release, scope_of(task.cluster), unchanged)
-        self._refuse_bad_names(self._desired)
-        migrating = MigrationRunner.load(task, options.migrations).bound_to_plan(record)
-        run.migration_count = len(migrating.migrations)
-        journal = journal_of(task.cluster, record)
-        actions = recorded_actions(record)
-        if actions is None:
-            taking_part = [one for name, one in self._desired.components.items() if name in self._names]
-            actions = component_actions(taking_part, known.inventories, digest)
-        migrating = with_release(migrating, self._desired.components, release, actions).with_journal(journal)
-        if run.name:
-            migrating = migrating.with_intent_records(task.cluster, record)
-        elif task.tenure:
-            migrating = migrating.with_lease(task.tenure)
-        self._migrating = migrating
-        recorded = bool(run.name) or task.cluster.resource(API_VERSION, "KymaInventory") is not None
-        self._place = ComponentContext(
-            cluster=task.cluster,
-            policy=options.policy,
-            migrate=self._migrating.run,
-            progress=task.progress,
-            cancelled=self._migrating.is_cancelled,
-            out_of_grace=Grace(self._migrating.is_cancelled, options.grace),
-            timeout=options.timeout,
-            watcher=Watcher(task.cluster),
-            known=replace(
-                known, autoscaled=self._desired.autoscaled | known.autoscaled, is_recorded=recorded
-            ),
-            source=ContentSource(release.version, digest),
-            additions=RunAdditions(self._new_kinds(), self._namespaces()),
-            planned=run.facts.takings if run.name else None,
-            selection=self._selection(),
-            providers=self._desired.providers,
-            run=run.name,
-            count=self._counter(),
-        )
-        self._outcomes: dict[str, ComponentOutcome] = {}
+    Attributes:
+        task: that works, under the lease.
+        options: for the work.
+        run: that it is a part of, or an empty one.
+        desired: the release.
+        migrations: those of the release.
+        context: what the work on all components shares.
+    """
 
-    def _counter(self) -> Callable[[], str]:
-        """Counts the components of the run that have ended, including those of earlier tasks."""
-        total = len(self.run.facts.components)
-        numbers = count(self.run.ended_count + 1)
-        return lambda: f", {min(next(numbers), total)} of {total} components" if total > 1 else ""
-
-    def _new_kinds(self) -> dict[tuple[str, str], Kind]:
-        """The kinds that this run installed: outside of a run, all that the release defines."""
-        begun = self.run.facts.components if self.run.name else self._desired.components
-        defined: dict[tuple[str, str], Kind] = {}
-        for name in begun or ():
-            component = self._desired.components.get(name)
-            defined |= defined_kinds(component.objects if component else ())
-        return defined
-
-    def _selection(self) -> Mapping[str, str]:
-        """The objects of each component that are read and applied, as the plan of the run decided."""
-        if self.run.name:
-            return self.run.facts.selection
-        return {name: MOVED for name, one in self._desired.components.items() if one.is_unchanged}
-
-    def _namespaces(self) -> frozenset[str]:
-        """The namespaces of the release."""
-        refs = (ref for component in self._desired.components.values() for ref in component.refs)
-        return frozenset(ref.name for ref in refs if is_of_kind(ref, NAMESPACE_KIND))
+    task: Task
+    options: ComponentOptions
+    run: ActiveRun
+    desired: DesiredRelease
+    migrations: MigrationRunner
+    context: WorkContext
+    _outcomes: dict[str, ComponentOutcome] = field(default_factory=dict)
 
     def work(self) -> list[ComponentOutcome]:
         """Work on every component that may start, and report those that may not."""
         self._forget_the_release()
-        entries = [entry for entry in self._desired.entries.values() if entry.name in self._names]
+        entries = [entry for entry in self.desired.entries.values() if entry.name in self.options.names]
         for prerequisites, phase in ((True, "prerequisites"), (False, "components")):
             waves = waves_of([entry for entry in entries if entry.prerequisite is prerequisites])
             if waves:
@@ -152,26 +93,28 @@ class _Deployment:
 
     def _forget_the_release(self) -> None:
         """Outside of a run: record that the cluster no longer has all of its release as it was rendered."""
-        known = self._place.known.inventories
-        same = all(known[n].digest == self._desired.components[n].digest for n in self._names if n in known)
+        known = self.context.inventories
+        same = all(
+            known[n].digest == self.desired.components[n].digest for n in self.options.names if n in known
+        )
         if self.run.name or same:
             return
-        before = read_installation(self._task.cluster)
+        before = read_installation(self.task.cluster)
         after = replace(before, digest="")
-        if before.release_digest != self._task.materials.release_digest():
+        if before.release_digest != self.task.materials.release_digest():
             after = replace(after, release_digest="", release_since="")
         if after != before:
-            write_installation(self._task.cluster, after)
+            write_installation(self.task.cluster, after)
 
     @property
     def cancelled_by(self) -> str:
         """Who or what cancelled the deployment, with the reason; mostly empty."""
-        return "; ".join(self._migrating.cancel_reasons) or self.run.cancellation.reason()
+        return "; ".join(self.migrations.cancel_reasons) or self.run.cancellation.reason()
 
     def _work_on(self, waves: list[tuple[str, ...]], phase: str) -> None:
         started = time.monotonic()
         for wave in waves:
-            for outcome in map_in_threads(self._one, wave, self._options.workers):
+            for outcome in map_in_threads(self._one, wave, self.options.workers):
                 self._outcomes[outcome.name] = outcome
         states = {self._outcomes[name].state for wave in waves for name in wave}
         self.run.note_phase(phase, states, time.monotonic() - started)
@@ -184,11 +127,11 @@ class _Deployment:
         """
         run, states = self.run, self.run.states
         unfinished = any(states.get(name) != SUCCEEDED for name in run.facts.components)
-        if not run.name or run.facts.alone or unfinished or self._place.cancelled():
+        if not run.name or run.facts.alone or unfinished or self.context.cancelled():
             return
         wide = {name: entry.get("wide") for name, entry in run.components.items()}
-        for name in [name for name in self._desired.components if wide.get(name)]:
-            ended = narrow_component(self._place, self._desired.components[name], wide[name] or ())
+        for name in [name for name in self.desired.components if wide.get(name)]:
+            ended = narrow_component(self.context, self.desired.components[name], wide[name] or ())
             begun = self._outcomes.get(name)
             if begun is not None:
                 phases = {**begun.phases, **ended.phases}
@@ -208,23 +151,23 @@ class _Deployment:
     def _one(self, name: str) -> ComponentOutcome:
         why = self._why_not(name)
         if why:
-            version = self._desired.components[name].listed.component_version
+            version = self.desired.components[name].listed.component_version
             outcome = ComponentOutcome(name, NOT_STARTED, error=why, component_version=version)
         else:
-            outcome = ComponentRun(self._place, self._desired.components[name]).run()
-        cancelled = self.cancelled_by if self._migrating.cancel_reasons else ""
+            outcome = ComponentRun(self.context, self.desired.components[name]).run()
+        cancelled = self.cancelled_by if self.migrations.cancel_reasons else ""
         self.run.note(outcome, cancelled_by=cancelled)
         return outcome
 
     def _why_not(self, name: str) -> str:
-        if self._place.cancelled():
+        if self.context.cancelled():
             return f"the run was cancelled by {self.cancelled_by}"
         states = self.run.states
-        for needed in self._desired.entries[name].needs:
+        for needed in self.desired.entries[name].needs:
             if states.get(needed, SUCCEEDED) != SUCCEEDED:
                 return f"it needs {needed}, which {_HAS_ENDED.get(states[needed], _UNENDED)}"
         for earlier, state in states.items():
-            entry = self._desired.entries.get(earlier)
+            entry = self.desired.entries.get(earlier)
             if entry and entry.prerequisite and state != SUCCEEDED:
                 return f"the prerequisite {earlier} {_HAS_ENDED.get(state, _UNENDED)}"
         return self._why_not_by_global_migrations()
@@ -238,13 +181,87 @@ class _Deployment:
             return "the global migrations before it did not end"
         return ""
 
-    def _refuse_bad_names(self, desired: DesiredRelease) -> None:
-        unknown = [name for name in self._names if name not in desired.components]
-        problems = [f"the release has no component {name}" for name in unknown]
-        problems += [*desired.problems, *needs_problems(list(desired.entries.values()))]
-        if problems:
-            known = ", ".join(desired.components)
-            raise LifecycleError("; ".join(problems) + (f" (it has {known})" if unknown else ""))
+
+def _deployment_of(task: Task, options: ComponentOptions, record: Mapping[str, Any]) -> _Deployment:
+    """Read what the deployment needs.
+
+    Raises:
+        LifecycleError: the release or its migrations have problems, or the cluster does not answer.
+    """
+    run = ActiveRun(task, record)
+    task = replace(task, cancelled=run.cancellation)
+    cluster = task.cluster
+    inventories, autoscaled = call_in_threads(
+        lambda: read_inventories(cluster), lambda: read_autoscaled(cluster)
+    )
+    release, unchanged = read_release(task.materials, inventories)
+    digest = rendering_digest(task.materials.fingerprint(), release.profile)
+    desired = desired_release(release, scope_of(cluster), unchanged)
+    _refuse_bad_names(options.names, desired)
+    migrations = MigrationRunner.load(task, options.migrations).bound_to_plan(record)
+    run.migration_count = len(migrations.migrations)
+    actions = recorded_actions(record)
+    if actions is None:
+        taking_part = [one for name, one in desired.components.items() if name in options.names]
+        actions = component_actions(taking_part, inventories, digest)
+    migrations = with_release(migrations, desired.components, release, actions)
+    migrations = migrations.with_journal(journal_of(cluster, record))
+    if run.name:
+        migrations = migrations.with_intent_records(cluster, record)
+    elif task.tenure:
+        migrations = migrations.with_lease(task.tenure)
+    unchanged_only = {name: MOVED for name, one in desired.components.items() if one.is_unchanged}
+    context = WorkContext(
+        cluster=cluster,
+        policy=options.policy,
+        migrate=migrations.run,
+        inventories=inventories,
+        watcher=Watcher(cluster),
+        autoscaled=desired.autoscaled | autoscaled,
+        is_recorded=bool(run.name) or cluster.resource(API_VERSION, "KymaInventory") is not None,
+        version=release.version,
+        digest=digest,
+        providers=desired.providers,
+        run=run.name,
+        progress=task.progress,
+        cancelled=migrations.is_cancelled,
+        out_of_grace=Grace(migrations.is_cancelled, options.grace),
+        timeout=options.timeout,
+        new_kinds=_new_kinds(run.facts.components if run.name else list(desired.components), desired),
+        new_namespaces=_namespaces(desired),
+        selection=run.facts.selection if run.name else unchanged_only,
+        planned=run.facts.takings if run.name else None,
+        count=_counter(run),
+    )
+    return _Deployment(task, options, run, desired, migrations, context)
+
+
+def _refuse_bad_names(names: Sequence[str], desired: DesiredRelease) -> None:
+    unknown = [name for name in names if name not in desired.components]
+    problems = [f"the release has no component {name}" for name in unknown]
+    problems += [*desired.problems, *needs_problems(list(desired.entries.values()))]
+    if problems:
+        known = ", ".join(desired.components)
+        raise LifecycleError("; ".join(problems) + (f" (it has {known})" if unknown else ""))
+
+
+def _new_kinds(names: Sequence[str], desired: DesiredRelease) -> dict[tuple[str, str], Kind]:
+    """The kinds that some components define."""
+    components = [desired.components[name] for name in names if name in desired.components]
+    return {key: kind for one in components for key, kind in defined_kinds(one.objects).items()}
+
+
+def _namespaces(desired: DesiredRelease) -> frozenset[str]:
+    """The namespaces of the release."""
+    refs = (ref for component in desired.components.values() for ref in component.refs)
+    return frozenset(ref.name for ref in refs if is_of_kind(ref, NAMESPACE_KIND))
+
+
+def _counter(run: ActiveRun) -> Callable[[], str]:
+    """Counts the components of the run that have ended, including those of earlier tasks."""
+    total = len(run.facts.components)
+    numbers = count(run.ended_count + 1)
+    return lambda: f", {min(next(numbers), total)} of {total} components" if total > 1 else ""
 
 
 def deploy_components(task: Task, options: ComponentOptions) -> Result:
@@ -252,7 +269,7 @@ def deploy_components(task: Task, options: ComponentOptions) -> Result:
 
     def work(working: Task, record: Mapping[str, Any]) -> Result:
         working = working if record else _in_profile(working)
-        return _deploy_under_lease(working, options, record, _known(working))
+        return _deploy_under_lease(working, options, record)
 
     return work_for_run(task, options.run, work, kind="component", has_migrations=True)
 
@@ -266,17 +283,8 @@ def _in_profile(task: Task) -> Task:
     return replace(task, materials=task.materials.for_profile(profile))
 
 
-def _known(task: Task) -> KnownState:
-    """The records of all components, and the targets of the cluster's own autoscalers."""
-    return KnownState(
-        *call_in_threads(lambda: read_inventories(task.cluster), lambda: read_autoscaled(task.cluster))
-    )
-
-
-def _deploy_under_lease(
-    task: Task, options: ComponentOptions, record: Mapping[str, Any], known: KnownState
-) -> Result:
-    deployment = _Deployment(task, options, record, known)
+def _deploy_under_lease(task: Task, options: ComponentOptions, record: Mapping[str, Any]) -> Result:
+    deployment = _deployment_of(task, options, record)
     outcomes = deployment.work()
     cancelled_by = deployment.cancelled_by
     waiting = [one for one in outcomes if one.state == NOT_STARTED]

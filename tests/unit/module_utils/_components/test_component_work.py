@@ -16,12 +16,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_context import (
-    ComponentContext,
-    ContentSource,
-    KnownState,
-    WorkContext,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import ComponentPlan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_run import ComponentRun
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
@@ -32,6 +26,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.rehears
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.rehearsed_work import RehearsedWork
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.selection import Origin
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.work_context import WorkContext
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.desired_release import (
     desired_release,
 )
@@ -43,7 +38,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.
     scope_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
-from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import no_progress
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import ComponentOutcome
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Phase
@@ -166,10 +160,19 @@ def plan_of(case: Case, cluster: MemoryCluster) -> tuple[Done, str]:
     inventories = read_inventories(cluster)
     overlay = DryRunCluster(cluster)
     changes = RehearsedChanges(overlay)
-    known = KnownState(inventories, is_recorded=False, live=read_metadata(cluster, inventories.values()))
-    place = WorkContext(overlay, case.policy, migrating(case, overlay), known, is_rehearsal=True)
+    live = read_metadata(cluster, inventories.values())
+    context = WorkContext(
+        cluster=overlay,
+        policy=case.policy,
+        migrate=migrating(case, overlay),
+        inventories=inventories,
+        watcher=Watcher(overlay),
+        live=live,
+        is_recorded=False,
+        is_rehearsal=True,
+    )
     origin = Origin(is_older=False, is_same=False, is_limited_to_changes=True)
-    work = RehearsedWork(place, desired(case.after, cluster), lambda _before: origin)
+    work = RehearsedWork(context, desired(case.after, cluster), lambda _before: origin)
     work.take_steps("pre")
     changes.take()
     work.take_steps("apply")
@@ -197,19 +200,18 @@ def account_of_plan(
 
 def run_of(case: Case, cluster: MemoryCluster, selection: str) -> Done:
     """What the run does on the cluster itself."""
-    place = ComponentContext(
+    context = WorkContext(
         cluster=cluster,
         policy=case.policy,
         migrate=migrating(case, cluster),
-        progress=no_progress,
-        cancelled=lambda: False,
-        timeout=60.0,
+        inventories=read_inventories(cluster),
         watcher=Watcher(cluster),
-        known=KnownState(read_inventories(cluster)),
-        source=ContentSource("2.10", "digest"),
+        version="2.10",
+        digest="digest",
+        timeout=60.0,
         selection={NAME: selection},
     )
-    work = ComponentRun(place, desired(case.after, cluster))
+    work = ComponentRun(context, desired(case.after, cluster))
     return Done(*done_by(work.run(), work, cluster, case))
 
 

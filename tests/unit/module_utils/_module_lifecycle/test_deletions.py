@@ -12,7 +12,7 @@ import pytest
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable, api_error
-from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle import work_terms
+from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle import module_context
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (
     MODULE,
     Inventory,
@@ -116,7 +116,7 @@ def test_a_module_whose_definition_stays_for_a_resource_is_not_over(monkeypatch:
                 create_nats(someone.cluster, "late")
             return super().retain(entry, live)
 
-    monkeypatch.setattr(work_terms, "ContainedObjects", AfterTheLastLook)
+    monkeypatch.setattr(module_context, "ContainedObjects", AfterTheLastLook)
     result = someone.manage(state="absent")
     assert f"it stays, as these exist: Nats {NAMESPACE}/late" in result["msg"]
     assert someone.cluster.get(*CRD)

@@ -1,63 +1,43 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The context for the work on modules, for all actions."""
+"""What the work on modules shares, in a run and in the rehearsal of one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .._cluster.cluster import Cluster, Object
+from .._cluster.cluster import Object
 from .._components.component_removal import ComponentRemoval, remove_components
 from .._components.migrations.migration_runner import MigrationRunner
+from .._components.work_context import WorkContext
 from .._objects.health.wait import WaitResult, wait_until_gone
-from .._objects.health.watcher import Watcher
 from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
-from .._objects.ownership.autoscaling import Target
 from .._objects.prune.contained_objects import ContainedObjects
 from .._objects.prune.removal import Terms
-from .._progress import Progress
 from .._runs.wait_progress import with_reports
 from .module_facts import ModuleOutlook
 from .module_request import ModulesRequest
 from .running_version import RunningVersion
 
 
-@dataclass(frozen=True)
-class WorkTerms:
-    """The context for the work on modules.
+@dataclass(frozen=True, kw_only=True)
+class ModuleContext(WorkContext):
+    """What the work on modules shares, whatever happens to them.
 
     Attributes:
-        cluster: the live one.
         request: the user's request.
         migrations: those of the run.
-        progress: where to report.
-        watcher: shared by all waits for modules.
-        cancelled: whether to stop.
-        out_of_grace: whether the grace period of work in flight has ended.
-        inventories: of modules, from the beginning of the run.
         others: the objects of owners of other kinds.
-        autoscaled: the targets of autoscalers.
-        run: its name, or empty.
         running_version: reads which version of a module runs now; None in a rehearsal.
-        is_rehearsal: whether the cluster is an overlay.
     """
 
-    cluster: Cluster
     request: ModulesRequest
     migrations: MigrationRunner
-    progress: Progress
-    watcher: Watcher
-    cancelled: Callable[[], bool]
-    out_of_grace: Callable[[], bool]
-    inventories: Mapping[str, Inventory]
     others: Sequence[InventoryEntry] = ()
-    autoscaled: frozenset[Target] = frozenset()
-    run: str = ""
     running_version: Callable[[ModuleOutlook], RunningVersion] | None = None
-    is_rehearsal: bool = False
 
     def entries_of_others(self, module: str) -> list[InventoryEntry]:
         """The objects of all owners but one module."""
@@ -93,7 +73,7 @@ class WorkTerms:
                 approved=approved,
             ),
             inventories={module: inventory} if inventory and not self.is_rehearsal else {},
-            timeout=self.request.timeout,
+            timeout=self.timeout,
             progress=self.progress,
             state=state,
             after_round=after_round,
@@ -111,5 +91,5 @@ class WorkTerms:
             deadline: when to give up, on the clock of ``time.monotonic()``.
         """
         terms = Terms(self.cluster, deadline, self.out_of_grace, watcher=self.watcher)
-        terms = with_reports(terms, self.progress, module, state, self.request.timeout)
+        terms = with_reports(terms, self.progress, module, state, self.timeout)
         return wait_until_gone(terms, objects)
