@@ -5,23 +5,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..._release.model import ComponentEntry
+from ...migration import GLOBAL, Phase
+
+MIGRATE, MAIN, PRUNE = "migrate", "main", "prune"
+"""The tasks of a stage: the entry points of a component's role."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """The work of one task of the playbook: neighbouring waves, or one component with a separate role.
+    """The work of one task of the playbook, in the form of a result.
 
     Attributes:
-        components: their names; within the task the waves keep their order.
+        tasks: the entry point of the role.
         role: the role that deploys the one component, or empty.
+        components: their names; within the task the waves keep their order.
+        phase: of the global migrations, or empty.
     """
 
-    components: tuple[str, ...]
+    tasks: str
     role: str = ""
+    components: tuple[str, ...] = ()
+    phase: str = ""
 
 
 def needs_problems(entries: Sequence[ComponentEntry]) -> list[str]:
@@ -87,18 +95,32 @@ def waves_of(entries: Sequence[ComponentEntry]) -> list[tuple[str, ...]]:
     return waves
 
 
-def stages_of(waves: Sequence[Sequence[str]], roles: Mapping[str, str]) -> list[Stage]:
-    """Waves as tasks: as few as possible, because each has a fixed cost in time.
+def stages_of(
+    waves: Sequence[Sequence[str]],
+    roles: Mapping[str, str],
+    *,
+    prune: Sequence[str] = (),
+    migrating: Collection[Phase] = (),
+) -> list[Stage]:
+    """The order of a run, as tasks: as few as possible, because each has a fixed cost in time.
 
-    Neighbouring waves share a task. A component with a role is a separate stage, after those of its wave
-    without a role.
+    Global migrations are first and last. Pruning precedes the last ones, which only run if all of it
+    succeeded, and then see the final release. Neighbouring waves share a task. A component with a role is a
+    separate stage, after those of its wave without a role.
+
+    Args:
+        waves: names of components.
+        roles: by component, those that have one.
+        prune: components of which objects are pruned.
+        migrating: the phases with global migrations.
     """
-    stages: list[Stage] = []
+    stages = {phase: Stage(MIGRATE, components=(GLOBAL,), phase=phase.value) for phase in migrating}
+    ordered = [stages[Phase.PRE]] if Phase.PRE in stages else []
     together: list[str] = []
 
     def close() -> None:
         if together:
-            stages.append(Stage(tuple(together)))
+            ordered.append(Stage(MAIN, components=tuple(together)))
             together.clear()
 
     for wave in waves:
@@ -106,6 +128,8 @@ def stages_of(waves: Sequence[Sequence[str]], roles: Mapping[str, str]) -> list[
         for name in wave:
             if name in roles:
                 close()
-                stages.append(Stage((name,), roles[name]))
+                ordered.append(Stage(MAIN, roles[name], (name,)))
     close()
-    return stages
+    if prune:
+        ordered.append(Stage(PRUNE, components=tuple(prune)))
+    return [*ordered, *([stages[Phase.POST]] if Phase.POST in stages else [])]

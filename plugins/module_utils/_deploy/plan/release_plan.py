@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,6 @@ from ..._components.component_plan import Blocker, ComponentPlan, MigrationPlan
 from ..._progress import Progress, no_progress
 from ..._result_codec import to_result
 from ..._runs.records.installation import Installation
-from ...migration import GLOBAL
 from ..desired.release_profile import profile_change
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ class Plan:
         migrations: all that were asked.
         prune: names of components of which objects are pruned once everything is healthy.
         waves: names of components, in the order of the work.
-        stages: which components are deployed together in one task, and by which role.
+        stages: the tasks of the run, in their order.
         blockers: all reasons why it must not begin.
         basis: a short form of the records that the plan saw, see :func:`~.installation.basis_in`.
         versions: of these records, see :func:`~.installation.records_version`.
@@ -137,25 +136,6 @@ class Plan:
             or any(migration.verdict == "needed" for migration in self.migrations)
         )
 
-    def _tasks(self) -> list[dict[str, Any]]:
-        """The work of the role ``kyma``'s tasks, in order; empty if nothing is needed.
-
-        Pruning precedes the global migrations after, which only run if all of it succeeded, and then see the
-        final release.
-        """
-        if not self.is_needed:
-            return []
-        return [
-            *self._global_migrations("pre"),
-            *(_task("main", stage.components, role=stage.role) for stage in self.stages),
-            *([_task("prune", self.prune)] if self.prune else []),
-            *self._global_migrations("post"),
-        ]
-
-    def _global_migrations(self, phase: str) -> list[dict[str, Any]]:
-        has_migrations = any(one.component == GLOBAL and one.phase == phase for one in self.migrations)
-        return [_task("migrate", [GLOBAL], phase=phase)] if has_migrations else []
-
     def as_result(self) -> dict[str, Any]:
         """The plan in the result of the task ``plan``, and for the task ``run``."""
         return {
@@ -172,7 +152,7 @@ class Plan:
             "migrations": to_result(self.migrations),
             "prune": list(self.prune),
             "waves": [list(wave) for wave in self.waves],
-            "stages": self._tasks(),
+            "stages": to_result(self.stages if self.is_needed else ()),
             "blockers": [str(blocker) for blocker in self.blockers],
             "rights": [list(right) for right in self.rights],
             "searched": list(self.searched),
@@ -198,7 +178,3 @@ class Plan:
         from ..observations import observation
 
         return {one.name: observation(one) for one in observed}
-
-
-def _task(tasks: str, components: Sequence[str], *, role: str = "", phase: str = "") -> dict[str, Any]:
-    return {"tasks": tasks, "role": role, "components": list(components), "phase": phase}

@@ -177,7 +177,7 @@ class ReleaseRehearsal:
             prune=prune,
             migrations=self._migrations_with_history(),
             waves=tuple(waves),
-            stages=tuple(stages_of(waves, self._roles())),
+            stages=tuple(stages_of(waves, self._roles(), prune=prune, migrating=self._global_phases())),
             blockers=tuple(with_advice(self._blockers, self._request.policy)),
             basis=self._observed.basis,
             versions=self._observed.versions,
@@ -237,6 +237,10 @@ class ReleaseRehearsal:
     def _rehearse_global_migrations(self, phase: Phase) -> None:
         for one in self._migrations.rehearse(GLOBAL, phase):
             self._blockers += one["blockers"]
+
+    def _global_phases(self) -> set[Phase]:
+        """The phases with global migrations."""
+        return {Phase(one.phase) for one in self._migrations.verdicts if one.component == GLOBAL}
 
     @property
     def _is_unsettled(self) -> bool:

@@ -40,6 +40,7 @@ from ..._runs.records.runs import new_run_name
 from ..._threads import call_in_threads
 from ..._timestamp import precise_timestamp
 from ...migration import Phase
+from ..desired.waves import MAIN
 from ..observations import record_observations
 
 ADVISORY = "advisory"
@@ -169,7 +170,7 @@ def _phases_of(stages: Sequence[Mapping[str, Any]]) -> list[str]:
     return [
         PRUNE if stage["tasks"] == PRUNE else global_phase(Phase(stage["phase"]))
         for stage in stages
-        if stage["tasks"] != "main"
+        if stage["tasks"] != MAIN
     ]
 
 

@@ -70,9 +70,9 @@ def test_neighbouring_waves_share_a_task_and_roles_have_their_own() -> None:
     waves = [("base",), ("mesh",), ("certificates",), ("logging", "api"), ("ui",)]
     roles = {"certificates": "kyma.lifecycle.kyma_certificates", "logging": "kyma.lifecycle.kyma_logging"}
     assert stages_of(waves, roles) == [
-        Stage(("base", "mesh")),
-        Stage(("certificates",), "kyma.lifecycle.kyma_certificates"),
-        Stage(("api",)),
-        Stage(("logging",), "kyma.lifecycle.kyma_logging"),
-        Stage(("ui",)),
+        Stage("main", components=("base", "mesh")),
+        Stage("main", "kyma.lifecycle.kyma_certificates", ("certificates",)),
+        Stage("main", components=("api",)),
+        Stage("main", "kyma.lifecycle.kyma_logging", ("logging",)),
+        Stage("main", components=("ui",)),
     ]
