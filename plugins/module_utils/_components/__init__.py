@@ -7,6 +7,6 @@
 
 Public modules: `adoption_losses`, `component_crds`, `component_health`,
 `component_inventory`, `component_plan`, `component_removal`, `component_run`, `desired_component`,
-`migrations`, `provided_kinds`, `rehearsed_changes`, `rehearsed_work`, `removal_gate`, `selection`,
+`migrations`, `needs`, `provided_kinds`, `rehearsed_changes`, `rehearsed_work`, `removal_gate`, `selection`,
 `work_context`, `work_options`.
 """

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from .._cluster.cluster import Object
+from .._components.needs import circles_of
 from .._components.work_options import WorkOptions
 from .._runs.records.modules import MANAGED
 
@@ -98,26 +98,5 @@ def request_problems(modules: Sequence[ModuleRequest]) -> list[str]:
         for one in modules
         if one.channel and one.version
     ]
-    try:
-        tuple(TopologicalSorter({one.name: one.needs for one in modules}).static_order())
-    except CycleError as error:
-        problems.append(f"the modules need each other in a circle: {' → '.join(reversed(error.args[1]))}")
-    return problems
-
-
-def ordered_waves(needs: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]]:
-    """The modules in waves, each after those that it needs.
-
-    Args:
-        needs: by module, without cycles; needs that are no keys are skipped.
-    """
-    sorter = TopologicalSorter(
-        {name: [one for one in needed if one in needs] for name, needed in needs.items()}
-    )
-    sorter.prepare()
-    waves: list[tuple[str, ...]] = []
-    while sorter.is_active():
-        ready = sorted(sorter.get_ready(), key=list(needs).index)
-        waves.append(tuple(ready))
-        sorter.done(*ready)
-    return waves
+    circles = circles_of({one.name: one.needs for one in modules})
+    return [*problems, *(f"the modules need each other in a circle: {one}" for one in circles)]

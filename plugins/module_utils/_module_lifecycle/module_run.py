@@ -15,6 +15,7 @@ from itertools import chain
 from .._carrier.task import Result, Task
 from .._cluster.cluster import GROUP
 from .._components.migrations.migration_runner import MigrationRunner
+from .._components.needs import waves_by_needs
 from .._errors import LifecycleError
 from .._objects.access.review import demand
 from .._objects.access.rights import Right, write_rights
@@ -40,7 +41,7 @@ from .module_context import ModuleContext
 from .module_health import explain_skipped, module_health
 from .module_plan import MissingManifests, ModulePlanner
 from .module_record import desired_record, installed_record, recorded_as_running
-from .module_request import ModulesRequest, ordered_waves, request_problems
+from .module_request import ModulesRequest, request_problems
 from .module_results import run_result
 from .module_rights import module_rights
 from .module_work import ModuleOutcome, ModuleWork
@@ -181,8 +182,8 @@ class _ModuleRun:
         """The modules in order: each after those that it needs; deletions last, in reverse order."""
         remaining = {one.name: one for one in self._working if one.decision.action in LOOKED_AFTER}
         leaving = {one.name: one for one in self._working if one.name not in remaining}
-        forwards = ordered_waves({name: _needs(one) for name, one in remaining.items()})
-        backwards = reversed(ordered_waves({name: _needs(one) for name, one in leaving.items()}))
+        forwards = waves_by_needs({name: _needs(one) for name, one in remaining.items()})
+        backwards = reversed(waves_by_needs({name: _needs(one) for name, one in leaving.items()}))
         return [
             *([remaining[name] for name in wave] for wave in forwards),
             *([leaving[name] for name in wave] for wave in backwards),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..._components.needs import circles_of, waves_by_needs
 from ..._release.model import ComponentEntry
 from ...migration import GLOBAL, Phase
 
@@ -48,34 +49,9 @@ def needs_problems(entries: Sequence[ComponentEntry]) -> list[str]:
         for need in entry.needs
         if need in by_name and need not in {earlier.name for earlier in entries[:position]}
     ]
-    circles = _circles({entry.name: entry.needs for entry in entries})
-    problems += [f"the components need each other in a circle: {' → '.join(one)}" for one in circles]
+    circles = circles_of({entry.name: entry.needs for entry in entries})
+    problems += [f"the components need each other in a circle: {one}" for one in circles]
     return problems
-
-
-def _circles(needs: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]]:
-    """The shortest circle of each need that is part of one, from its first-listed name and back to it."""
-    position = {name: number for number, name in enumerate(needs)}
-    circles: dict[tuple[str, ...], None] = {}
-    for name, needed in needs.items():
-        for need in needed:
-            if way := _shortest_way(needs, need, name):
-                first = way.index(min(way, key=position.__getitem__))
-                circles[(*way[first:], *way[: first + 1])] = None
-    return list(circles)
-
-
-def _shortest_way(needs: Mapping[str, Sequence[str]], start: str, end: str) -> list[str]:
-    """Names from one to another, each of which needs the next; none if there is no such path."""
-    ways = [[start]] if start in needs else []
-    seen = {start}
-    for way in ways:
-        if way[-1] == end:
-            return way
-        later = [need for need in dict.fromkeys(needs[way[-1]]) if need in needs and need not in seen]
-        seen.update(later)
-        ways += [[*way, need] for need in later]
-    return []
 
 
 def waves_of(entries: Sequence[ComponentEntry]) -> list[tuple[str, ...]]:
@@ -83,16 +59,8 @@ def waves_of(entries: Sequence[ComponentEntry]) -> list[tuple[str, ...]]:
 
     A need that does not take part is deployed already. The entries must be free of cycles.
     """
-    waves: list[tuple[str, ...]] = [(entry.name,) for entry in entries if entry.prerequisite]
-    placed = {name for wave in waves for name in wave}
-    rest = [entry for entry in entries if not entry.prerequisite]
-    taking_part = {entry.name for entry in entries}
-    while rest:
-        wave = tuple(e.name for e in rest if all(n in placed or n not in taking_part for n in e.needs))
-        waves.append(wave)
-        placed.update(wave)
-        rest = [entry for entry in rest if entry.name not in placed]
-    return waves
+    rest = {entry.name: entry.needs for entry in entries if not entry.prerequisite}
+    return [*((entry.name,) for entry in entries if entry.prerequisite), *waves_by_needs(rest)]
 
 
 def stages_of(

@@ -1,13 +1,12 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is wrong with a list of modules, and in which order they go."""
+"""What is wrong with a list of modules."""
 
 from __future__ import annotations
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.module_request import (
     ModuleRequest,
-    ordered_waves,
     request_problems,
 )
 
@@ -26,9 +25,3 @@ def test_all_problems_of_a_list_are_reported_at_once() -> None:
     assert "a channel (fast) and a version (1.0.0)" in problems[1]
     assert "in a circle" in problems[2]
     assert request_problems([ModuleRequest("nats"), ModuleRequest("eventing", needs=("nats",))]) == []
-
-
-def test_each_module_goes_after_what_it_needs_and_in_the_order_of_the_list() -> None:
-    needs = {"b": ["c"], "a": [], "c": [], "d": ["b", "elsewhere"]}
-    assert ordered_waves(needs) == [("a", "c"), ("b",), ("d",)]
-    assert ordered_waves({}) == []
