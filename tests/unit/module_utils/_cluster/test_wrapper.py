@@ -160,3 +160,16 @@ def test_a_generated_name_is_shown_by_its_prefix() -> None:
 )
 def test_a_call_that_may_change_the_cluster_is_a_write(call: Call, *, writes: bool) -> None:
     assert call.writes is writes
+
+
+def test_a_call_costs_two_frames_for_each_wrapper() -> None:
+    depths: list[int] = []
+
+    def note_depth(*_args: Any, **_how: Any) -> None:
+        depths.append(len(inspect.stack(0)))
+
+    inner = Mock(spec=Cluster, get=note_depth)
+    inner.get(*A)
+    Noting(inner).get(*A)
+    Noting(Noting(inner)).get(*A)
+    assert [depth - depths[0] for depth in depths] == [0, 2, 4]
