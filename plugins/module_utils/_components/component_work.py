@@ -11,7 +11,7 @@ from typing import Any
 
 from .._cluster.cluster import Object, Ref
 from .._objects.apply.apply_object import AppliedObject, GuardedRead, KnownObjects
-from .._objects.apply.apply_set import ApplyResult, WaitCallbacks, apply_objects
+from .._objects.apply.apply_set import ApplyResult, ApplyTerms, WaitCallbacks, apply_objects
 from .._objects.inventory.inventory import Inventory, remembered_by
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.ownership.findings import DriftOutcome, Finding
@@ -47,7 +47,7 @@ class ComponentWork:
         self.known = remembered_by(component.name, context.inventories)
         self.objects = component.objects
         self.migrations: list[Mapping[str, Any]] = []
-        self.applied = ApplyResult((), ())
+        self.applied = ApplyResult()
 
     @property
     def has_migrated(self) -> bool:
@@ -102,23 +102,19 @@ class ComponentWork:
     def apply(self, objects: Sequence[Object]) -> None:
         """Apply objects of the component."""
         context = self._context
-        known = KnownObjects(
-            self.known,
-            context.autoscaled,
-            by_uid=not context.is_rehearsal,
-            guard=self._guard(),
-        )
-        self.applied += apply_objects(
+        terms = ApplyTerms(
             context.cluster,
-            objects,
             context.policy,
             self._waits(),
-            known=known,
+            KnownObjects(
+                self.known, context.autoscaled, by_uid=not context.is_rehearsal, guard=self._guard()
+            ),
             keep_going=context.is_rehearsal,
             cancelled=context.out_of_grace,
             answered=self._note_answer,
             may_repeat=self._may_repeat,
         )
+        self.applied += apply_objects(terms, objects)
 
     def _guard(self) -> GuardedRead | None:
         """Reads an object before values are taken from others; None if any may be."""

@@ -13,7 +13,7 @@ import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
-    WaitCallbacks,
+    ApplyTerms,
     apply_objects,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
@@ -38,7 +38,7 @@ def manifests(kyma_modules: Path, kubectl: Kubectl) -> Iterator[Path]:
 
 def deploy(cluster: LiveCluster, manifest: Path) -> list[InventoryEntry]:
     objects = list(yaml.load_all(manifest.read_text(), yaml.CSafeLoader))
-    result = apply_objects(cluster, objects, Policy(), WaitCallbacks())
+    result = apply_objects(ApplyTerms(cluster, Policy()), objects)
     assert result.refused == ()
     return [entry_of(one.object) for one in result.applied]
 
@@ -90,7 +90,7 @@ def test_an_object_that_was_written_without_server_side_apply_is_handed_over_too
             "template": {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [container]}},
         },
     }
-    result = apply_objects(live_cluster, [deployment], Policy(), WaitCallbacks())
+    result = apply_objects(ApplyTerms(live_cluster, Policy()), [deployment])
     entries = [entry_of(one.object) for one in result.applied]
     assert len(result.warnings) == 1
 

@@ -6,8 +6,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from threading import Event
 
 from ..._cluster.cluster import Cluster, Object, Ref, address_of, ref_of
 from ..._cluster.errors import ClusterError, Forbidden, ServerTimeout, Unreachable
@@ -52,7 +55,7 @@ class WaitCallbacks:
 
 @dataclass(frozen=True)
 class ApplyResult:
-    """The result of applying the objects of a component.
+    """The result of applying objects of a component.
 
     Attributes:
         applied: the objects that the server accepted.
@@ -61,8 +64,8 @@ class ApplyResult:
         wide: definitions that have more versions than the release during the run.
     """
 
-    applied: tuple[AppliedObject, ...]
-    refused: tuple[Refusal, ...]
+    applied: tuple[AppliedObject, ...] = ()
+    refused: tuple[Refusal, ...] = ()
     untried: tuple[Ref, ...] = ()
     wide: tuple[Ref, ...] = ()
 
@@ -97,25 +100,12 @@ class ApplyResult:
         }
 
 
-def apply_objects(
-    cluster: Cluster,
-    objects: Sequence[Object],
-    policy: Policy,
-    waits: WaitCallbacks,
-    *,
-    known: KnownObjects = NO_KNOWN_OBJECTS,
-    keep_going: bool = False,
-    cancelled: Callable[[], bool] = lambda: False,
-    answered: Callable[[AppliedObject], None] = lambda _applied: None,
-    may_repeat: Callable[[], bool] = lambda: False,
-) -> ApplyResult:
-    """Apply objects in their order, those of one rank in parallel.
+@dataclass(frozen=True)
+class ApplyTerms:
+    """The terms on which objects are applied.
 
-    It skips Jobs that have finished before, and have removed themselves.
-
-    Args:
+    Attributes:
         cluster: live or an overlay.
-        objects: the complete wanted objects.
         policy: what the user allows.
         waits: the waits between ranks.
         known: the knowledge about the objects.
@@ -123,65 +113,78 @@ def apply_objects(
         cancelled: called before every object, from several threads.
         answered: gets each object that the server accepted, also if a later wait raises an error.
         may_repeat: whether there is time to apply an object again that an overloaded server did not complete.
+    """
+
+    cluster: Cluster
+    policy: Policy
+    waits: WaitCallbacks = WaitCallbacks()
+    known: KnownObjects = NO_KNOWN_OBJECTS
+    keep_going: bool = False
+    cancelled: Callable[[], bool] = lambda: False
+    answered: Callable[[AppliedObject], None] = lambda _applied: None
+    may_repeat: Callable[[], bool] = lambda: False
+
+
+def apply_objects(terms: ApplyTerms, objects: Sequence[Object]) -> ApplyResult:
+    """Apply complete objects in their order, those of one rank in parallel.
+
+    It skips Jobs that have finished before, and have removed themselves.
 
     Raises:
         Unreachable, ServerTimeout: the server is unreachable or overloaded, so no more refusals can be found;
             only with ``keep_going``.
     """
-
-    def attempt(obj: Object) -> AppliedObject | Refusal | None:
-        while True:
-            answer = attempt_once(obj)
-            is_slow = isinstance(answer, Refusal) and isinstance(answer.error, ServerTimeout)
-            if not (is_slow and may_repeat()):
-                break
-            time.sleep(REPEAT_SECONDS)
-        if isinstance(answer, Refusal) and isinstance(answer.error, (ServerTimeout, Unreachable)):
-            if keep_going:
-                raise answer.error
-            # Each other object would wait as long for a server that is unreachable.
-            ended.append(answer.ref)
-        return answer
-
-    def attempt_once(obj: Object) -> AppliedObject | Refusal | None:
-        if ended or cancelled():
-            return None
-        try:
-            intent = _widened(cluster, obj) if ref_of(obj) in there else obj
-            if intent is not obj and ref_of(obj) not in wide:
-                wide.append(ref_of(obj))
-            accepted = apply_object(cluster, intent, policy, waits.until_gone, known)
-        except ClusterError as error:
-            if isinstance(error, UnallowedTaking):
-                ended.append(ref_of(obj))
-            return Refusal(ref_of(obj), error)
-        answered(accepted)
-        return accepted
-
-    applied: list[AppliedObject] = []
-    refused: list[Refusal] = []
-    wide: list[Ref] = []
-    ended: list[Ref] = []
-    left: list[Ref] = []
-    there: frozenset[Ref] = frozenset()
-    ranks = by_rank([obj for obj in objects if not is_done(cluster, obj, known.entries.get(ref_of(obj)))])
+    entries, done = terms.known.entries, ApplyResult()
+    ranks = by_rank([obj for obj in objects if not is_done(terms.cluster, obj, entries.get(ref_of(obj)))])
     for position, rank in enumerate(ranks):
-        if (refused and not keep_going) or cancelled():
-            left += [ref_of(obj) for later in ranks[position:] for obj in later]
-            return ApplyResult(tuple(applied), tuple(refused), tuple(left), tuple(wide))
-        if rank_of(rank[0]) == CRD_RANK:
-            there = _existing(cluster, rank)
-        complete = waits.until_provided(rank)
-        for obj, answer in zip(complete, map_in_threads(attempt, complete), strict=True):
-            if isinstance(answer, AppliedObject):
-                applied.append(answer)
-            elif answer:
-                refused.append(answer)
-            else:
-                left.append(ref_of(obj))
-        if rank_of(rank[0]) == CRD_RANK and not refused:
-            waits.until_served([one.object for one in applied if one.ref.kind == CRD])
-    return ApplyResult(tuple(applied), tuple(refused), tuple(left), tuple(wide))
+        if (done.refused and not terms.keep_going) or terms.cancelled():
+            return done + ApplyResult(untried=tuple(map(ref_of, chain.from_iterable(ranks[position:]))))
+        done += _apply_rank(terms, rank)
+    return done
+
+
+def _apply_rank(terms: ApplyTerms, rank: Sequence[Object]) -> ApplyResult:
+    """Apply objects in parallel, and wait for the kinds that they define."""
+    are_crds = rank_of(rank[0]) == CRD_RANK
+    existing = _existing(terms.cluster, rank) if are_crds else frozenset[Ref]()
+    attempt = partial(_attempt, terms, existing, Event())
+    done = sum(map_in_threads(attempt, terms.waits.until_provided(rank)), ApplyResult())
+    if are_crds and not done.refused:
+        terms.waits.until_served([one.object for one in done.applied if one.ref.kind == CRD])
+    return done
+
+
+def _attempt(terms: ApplyTerms, existing: Container[Ref], is_over: Event, obj: Object) -> ApplyResult:
+    """Apply one object, again as long as an overloaded server does not complete it.
+
+    Args:
+        terms: of the apply.
+        existing: the definitions that may exist, and are to keep their versions during the run.
+        is_over: whether no other object of the rank is tried; set here.
+        obj: the object.
+    """
+    ref = ref_of(obj)
+    while True:
+        if is_over.is_set() or terms.cancelled():
+            return ApplyResult(untried=(ref,))
+        wide: tuple[Ref, ...] = ()
+        try:
+            intent = _widened(terms.cluster, obj) if ref in existing else obj
+            wide = () if intent is obj else (ref,)
+            applied = apply_object(terms.cluster, intent, terms.policy, terms.waits.until_gone, terms.known)
+        except ClusterError as error:
+            if isinstance(error, ServerTimeout) and terms.may_repeat():
+                time.sleep(REPEAT_SECONDS)
+                continue
+            is_away = isinstance(error, (ServerTimeout, Unreachable))
+            if is_away and terms.keep_going:
+                raise
+            if is_away or isinstance(error, UnallowedTaking):
+                # Each other object would wait as long for a server that is unreachable.
+                is_over.set()
+            return ApplyResult(refused=(Refusal(ref, error),), wide=wide)
+        terms.answered(applied)
+        return ApplyResult((applied,), wide=wide)
 
 
 def _existing(cluster: Cluster, crds: Sequence[Object]) -> frozenset[Ref]:

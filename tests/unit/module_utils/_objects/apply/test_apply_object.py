@@ -31,7 +31,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.appl
     merge_patch,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
-    WaitCallbacks,
+    ApplyTerms,
     apply_objects,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.server_side_apply import (
@@ -536,10 +536,10 @@ def test_a_run_stops_after_the_rank_that_was_refused_and_a_plan_goes_on() -> Non
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "default"}}
     bad = {**config_map("bad"), "metadata": {"name": "bad", "namespace": "absent"}}
     objects = [config_map(), bad, {**service, "spec": {"ports": [{"port": 80}]}}]
-    stopped = apply_objects(MemoryCluster(), objects, Policy(), WaitCallbacks())
+    stopped = apply_objects(ApplyTerms(MemoryCluster(), Policy()), objects)
     assert [refusal.ref.name for refusal in stopped.refused] == ["bad"]
     assert stopped.untried == (Ref("", "Service", "default", "s"),)
-    rehearsed = apply_objects(MemoryCluster(), objects, Policy(), WaitCallbacks(), keep_going=True)
+    rehearsed = apply_objects(ApplyTerms(MemoryCluster(), Policy(), keep_going=True), objects)
     assert [one.ref.name for one in rehearsed.applied] == ["a", "s"]
 
 
@@ -557,18 +557,18 @@ class LostCluster(MemoryCluster):
 def test_a_lost_server_gets_few_requests_for_many_objects() -> None:
     objects = [config_map(f"a-{number}") for number in range(100)]
     cluster = LostCluster()
-    stopped = apply_objects(cluster, objects, Policy(), WaitCallbacks())
+    stopped = apply_objects(ApplyTerms(cluster, Policy()), objects)
     assert cluster.applies <= REQUESTS_AT_ONCE
     assert {str(one.error) for one in stopped.refused} == {"no answer"}
     assert len(stopped.refused) + len(stopped.untried) == 100
     cluster = LostCluster()
     with pytest.raises(Unreachable):
-        apply_objects(cluster, objects, Policy(), WaitCallbacks(), keep_going=True)
+        apply_objects(ApplyTerms(cluster, Policy(), keep_going=True), objects)
     assert cluster.applies < 100
 
 
 def test_nothing_is_begun_after_a_cancellation() -> None:
     cluster = MemoryCluster()
-    done = apply_objects(cluster, [config_map()], Policy(), WaitCallbacks(), cancelled=lambda: True)
+    done = apply_objects(ApplyTerms(cluster, Policy(), cancelled=lambda: True), [config_map()])
     assert [ref.name for ref in done.untried] == ["a"]
     assert not cluster.requests
