@@ -8,7 +8,8 @@ from __future__ import annotations
 from .._carrier.task import Result, Task, TaskDefinition
 from .._components.migrations.migration_runner import MigrationOptions
 from .._deploy.component_options import ComponentOptions
-from .._deploy.delete.deletion import EVERYTHING, delete_components
+from .._deploy.delete.deletion import delete_components
+from .._deploy.delete.planned_deletion import EVERYTHING
 from .._deploy.run.deployment import deploy_components
 from .._deploy.run.prune_run import prune_components
 from .._runs.records.modules import read_module_records

@@ -3,5 +3,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Deletes a release: the order, the run, what stays.
 
-Public modules: `deletion`.
+Public modules: `deletion`, `planned_deletion`.
 """

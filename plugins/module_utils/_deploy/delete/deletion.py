@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 from itertools import chain
 
 from ..._carrier.task import Result, Task
 from ..._cluster.cluster import API_VERSION, Cluster, Object, ref_of
-from ..._cluster.errors import Forbidden
-from ..._components.component_inventory import deployed_as
 from ..._components.component_removal import ComponentRemoval, remove_components
 from ..._components.migrations.undo_leftovers import MIGRATIONS, PastMigrations
 from ..._components.removal_gate import PlannedRemovals, RemovalGate
@@ -25,7 +21,6 @@ from ..._objects.access.rights import Right, write_rights
 from ..._objects.apply.apply_rights import delete_rights
 from ..._objects.apply.diff import diff_of
 from ..._objects.health.watcher import Watcher
-from ..._objects.inventory.inventory import COMPONENT
 from ..._objects.inventory.inventory_entry import InventoryEntry, entry_of
 from ..._objects.prune.contained_objects import ContainedObjects
 from ..._objects.prune.prune_decision import RemovalDecision
@@ -38,24 +33,21 @@ from ..._runs.lease.acquisition import delete_lease
 from ..._runs.lease.lease_rights import lease_deletion_rights, lease_rights
 from ..._runs.lease.own_lease import run_with_own_lease
 from ..._runs.outcomes import NOT_STARTED, SUCCEEDED, ComponentOutcome, removal_outcome
-from ..._runs.records.cluster_hold import ClusterHeld, hold_problem
+from ..._runs.records.cluster_hold import ClusterHeld
 from ..._runs.records.definitions import RecordKinds
-from ..._runs.records.hold_records import read_hold
 from ..._runs.records.installation import Installation, read_installation, write_installation
-from ..._runs.records.inventories import read_inventories, read_owned
+from ..._runs.records.inventories import read_inventories
 from ..._runs.records.journal_records import read_journal
 from ..._runs.records.record_rights import records_deletion_rights, records_rights, undo_rights
-from ..._runs.records.record_schema import DELETE, MODULES
-from ..._runs.records.run_record import begin_of
-from ..._runs.records.runs import new_run_name, read_runs
+from ..._runs.records.record_schema import DELETE
+from ..._runs.records.runs import new_run_name
 from ..._runs.wait_progress import with_reports
 from ..component_options import ComponentOptions
 from ..desired.release_migrations import named_or_deployed_migrations
-from .deletion_order import deletion_waves, objects_by_component, phase_of
+from .deletion_order import phase_of
 from .deletion_summary import deletion_message, deletion_summary
+from .planned_deletion import EVERYTHING, PlannedDeletion, plan_deletion
 
-EVERYTHING = "*"
-"""The name that means all components, and after them our own records."""
 # Other entries among the components have names with spaces, which no component can have.
 RECORDS = "own records"
 """The name of the deletion of our own records among the components."""
@@ -104,7 +96,10 @@ def _rights(cluster: Cluster, options: ComponentOptions, kinds: RecordKinds) -> 
 
 def _deleted(task: Task, options: ComponentOptions, kinds: RecordKinds, run: str) -> Result:
     overlay = DryRunCluster(task.cluster) if task.check_mode else None
-    deletion = _Deletion(task, options, kinds, run, overlay or task.cluster)
+    planned = plan_deletion(overlay or task.cluster, options.names)
+    if planned.held and not task.check_mode:
+        raise ClusterHeld(planned.held)
+    deletion = _Deletion(task, options, kinds, run, overlay or task.cluster, planned)
     outcomes = deletion.work()
     not_ended = deletion.run.end(outcomes)
     failed = [outcome for outcome in outcomes if outcome.state != SUCCEEDED]
@@ -116,7 +111,7 @@ def _deleted(task: Task, options: ComponentOptions, kinds: RecordKinds, run: str
         "changed": any(one.deleted or one.changed for one in outcomes) or deletion.has_forgotten,
         "components": to_result(outcomes),
         "migrations": [],
-        "warnings": [*([deletion.held] if deletion.held else []), *not_ended, *staying],
+        "warnings": [*([planned.held] if planned.held else []), *not_ended, *staying],
         "summary": [
             *deletion_summary(outcomes, ended["seconds"], rehearsed=task.check_mode),
             *(f"  note: {one}" for one in sorted(deletion.forced)),
@@ -138,7 +133,6 @@ class _Deletion:
 
     Attributes:
         run: its record.
-        held: why nothing may be deleted now, for a rehearsal to report; mostly empty.
         has_forgotten: whether records were changed although no object existed any more.
         forced: a sentence about each namespace that is deleted with what others have in it.
     """
@@ -150,53 +144,34 @@ class _Deletion:
         kinds: RecordKinds,
         run: str,
         cluster: Cluster,
+        planned: PlannedDeletion,
     ) -> None:
-        self._task = task
-        self._options = options
-        self._kinds = kinds
-        self._cluster = cluster
-        self.forced: list[str] = []
-        self._progress = task.progress
+        self._task, self._options, self._kinds, self._cluster = task, options, kinds, cluster
+        self._planned = planned
         self._everything = EVERYTHING in options.names
-        self._inventories, self._others = read_owned(cluster)
-        self._installation = read_installation(cluster)
-        self.held = ""
-        # The missing right is refused with all others, before the first write.
-        with suppress(Forbidden):
-            self.held = hold_problem(read_hold(cluster), datetime.now(UTC))
-        if self.held and not task.check_mode:
-            raise ClusterHeld(self.held)
-        chosen = [
-            inventory
-            for name, inventory in self._inventories.items()
-            if self._everything or name in options.names
-        ]
-        order = self._order()
-        self._waves = deletion_waves(chosen, order)
-        names = [name for wave in self._waves for name in wave]
+        self._outcomes: dict[str, ComponentOutcome] = {}
+        self.forced: list[str] = []
+        self.has_forgotten = False
         self.run = new_run(
             task,
             run,
             DELETE,
-            Beginning(self._installation, replace(self._installation, digest="")),
-            names,
-            order=order,
+            Beginning(planned.installation, replace(planned.installation, digest="")),
+            planned.names,
+            order=planned.order,
             deadline=options.deadline,
         )
-        self._objects = objects_by_component(self._waves, self._inventories, self._others)
         self._inhabitants = ContainedObjects(
             cluster, lambda _ref: options.force, report=lambda _ref, text: self.forced.append(text)
         )
         self._gate = RemovalGate(
             cluster,
             PlannedRemovals(
-                self._objects,
-                names,
-                self._inventories,
-                self._others,
-                is_needed=lambda name, staying: any(
-                    names.index(other) < names.index(name) and self._needs(other, name) for other in staying
-                ),
+                planned.objects,
+                planned.names,
+                planned.inventories,
+                planned.others,
+                is_needed=planned.is_needed,
                 advice=ADVICE,
                 force=options.force,
             ),
@@ -212,17 +187,16 @@ class _Deletion:
         self._migrations = PastMigrations(
             task,
             cluster,
-            named={entry.ref for one in self._inventories.values() for entry in one.entries},
+            named={entry.ref for one in planned.inventories.values() for entry in one.entries},
             components=None if self._everything else options.names,
             shipped=lambda task: named_or_deployed_migrations(task, options.migrations),
             force=options.force,
         )
-        self._outcomes: dict[str, ComponentOutcome] = {}
-        self.has_forgotten = False
 
     def work(self) -> list[ComponentOutcome]:
         """Delete everything that may be deleted, and report what may not."""
-        if self._waves:
+        planned = self._planned
+        if planned.waves:
             # Not for an overlay: reviews are sent to the server only.
             demand(self._task.cluster, self._rights(), "deletion")
         self._announce()
@@ -234,13 +208,13 @@ class _Deletion:
         self._gate.look()
         if self._options.force and not self.run.cancellation():
             self._delete_resources()
-        for number, wave in enumerate(self._waves, 1):
+        for number, wave in enumerate(planned.waves, 1):
             started = time.monotonic()
-            later = list(chain.from_iterable(self._waves[number:]))
+            later, objects = list(chain.from_iterable(planned.waves[number:])), planned.objects
             outcomes = self._delete(
-                {name: (*self._objects[name], *self._gate.resources_of_later(name, later)) for name in wave}
+                {name: (*objects[name], *self._gate.resources_of_later(name, later)) for name in wave}
             )
-            phase = phase_of(self._inventories[wave[0]])
+            phase = phase_of(planned.inventories[wave[0]])
             self.run.note_phase(phase, {one.state for one in outcomes}, time.monotonic() - started)
         all_gone = all(one.state == SUCCEEDED for one in self._outcomes.values())
         staying = self._migrations.describe() if all_gone and MIGRATIONS not in self._outcomes else None
@@ -250,26 +224,12 @@ class _Deletion:
             self._end()
         return list(self._outcomes.values())
 
-    def _order(self) -> tuple[str, ...]:
-        """The order of components in the newest run: also of a release that was never complete.
-
-        A run of components alone knows only these, so the newest run of a whole release has precedence.
-        """
-        last = self._installation.last_run
-        run = self._cluster.get(API_VERSION, "KymaRun", last) if last else None
-        alone: Sequence[str] = ()
-        if run and not _is_of_whole_release(run):
-            alone = begin_of(run).all_components
-            run = next(filter(_is_of_whole_release, read_runs(self._cluster)), None)
-        whole = begin_of(run or {}).all_components
-        return tuple(dict.fromkeys((*whole, *self._installation.components, *alone)))
-
     def _rights(self) -> set[Right]:
         """The rights that the deletion needs, as far as they are known beforehand."""
         rights = records_rights(self._kinds, are_installed=True) | lease_rights()
         if self._everything:
             rights |= records_deletion_rights(self._kinds) | lease_deletion_rights()
-        for entry in chain.from_iterable(self._objects.values()):
+        for entry in chain.from_iterable(self._planned.objects.values()):
             rights |= delete_rights(entry.api_version, entry.ref, known_resources(self._cluster))
             rights |= self._inhabitants.rights(entry)
         rights |= self._gate.rights()
@@ -278,9 +238,9 @@ class _Deletion:
         return rights
 
     def _announce(self) -> None:
-        if self._waves:
-            objects = sum(len(entries) for entries in self._objects.values())
-            order = "; ".join(", ".join(wave) for wave in self._waves)
+        if self._planned.waves:
+            objects = sum(len(entries) for entries in self._planned.objects.values())
+            order = "; ".join(", ".join(wave) for wave in self._planned.waves)
             self._task.progress("deletion", "starting", f"{objects} objects, in this order: {order}")
 
     def _delete_resources(self) -> None:
@@ -297,7 +257,7 @@ class _Deletion:
         """Delete the objects of some components concurrently, and record the outcome of each."""
         ended: dict[str, ComponentOutcome] = {}
         removals = {
-            name: ComponentRemoval(entries, whole=True, others=self._entries_of_others(name))
+            name: ComponentRemoval(entries, whole=True, others=self._planned.entries_of_others(name))
             for name, entries in objects.items()
         }
 
@@ -306,16 +266,16 @@ class _Deletion:
             if not removal.is_over:
                 return
             outcome = ended[name] = removal.outcome(name, NOT_STARTED)
-            self._progress(name, outcome.state, _progress_detail(outcome))
+            self._task.progress(name, outcome.state, _progress_detail(outcome))
             self.run.note(outcome)
 
         remove_components(
             removals,
             terms or self._terms,
-            inventories={} if self._task.check_mode else self._inventories,
+            inventories={} if self._task.check_mode else self._planned.inventories,
             timeout=self._options.timeout,
             workers=self._options.workers,
-            progress=self._progress,
+            progress=self._task.progress,
             state=DELETING,
             refusal_of=self._why_not,
             gate=self._gate,
@@ -326,11 +286,6 @@ class _Deletion:
         self._outcomes |= outcomes
         return list(outcomes.values())
 
-    def _entries_of_others(self, name: str) -> list[InventoryEntry]:
-        owners = (*self._inventories.values(), *self._others)
-        others = [one for one in owners if (one.owner, one.owner_kind) != (name, COMPONENT)]
-        return [entry for inventory in others for entry in inventory.entries]
-
     def _why_not(self, name: str) -> str:
         if self.run.cancellation():
             return f"the deletion was cancelled by {self.run.cancellation.reason()}"
@@ -340,15 +295,9 @@ class _Deletion:
         if refusal := self._gate.refusal(name):
             return refusal
         for other, outcome in self._outcomes.items():
-            if outcome.state != SUCCEEDED and self._needs(other, name):
+            if outcome.state != SUCCEEDED and self._planned.needs(other, name):
                 return f"{other} may need it, which is not gone ({outcome.state})"
         return ""
-
-    def _needs(self, other: str, name: str) -> bool:
-        """Whether a component has to stay, because one that is deleted before it still exists."""
-        known, inventory = self._inventories.get(other), self._inventories.get(name)
-        needs = deployed_as(known).needs if known else (name,)
-        return name in needs or (inventory is not None and deployed_as(inventory).prerequisite)
 
     def _retain(self, entry: InventoryEntry, live: Object) -> RemovalDecision | None:
         """What to do with an object instead of deleting it; the run begins before the first deletion."""
@@ -360,7 +309,7 @@ class _Deletion:
     def _end(self) -> None:
         """Delete our own records once everything that they describe is deleted."""
         warned = any(outcome.warnings for outcome in self._outcomes.values())
-        if self._others or (warned and self._is_anything_left()):
+        if self._planned.others or (warned and self._is_anything_left()):
             self._note_that_nothing_is_deployed()
             return
         # Before the deletion of the record as well: until then observers see how the run ended.
@@ -374,7 +323,7 @@ class _Deletion:
             retain=lambda _entry, _live: None,
             own=True,
         )
-        reporting = with_reports(terms, self._progress, RECORDS, DELETING, self._options.timeout)
+        reporting = with_reports(terms, self._task.progress, RECORDS, DELETING, self._options.timeout)
         removal = remove_objects(reporting, records)
         if removal.deleted or removal.errors:
             self._outcomes[RECORDS] = removal_outcome(RECORDS, removal)
@@ -395,8 +344,3 @@ class _Deletion:
                     conditions=installation.conditions,
                 ),
             )
-
-
-def _is_of_whole_release(run: Object) -> bool:
-    """Whether a run has the order of all components: modules have a separate order."""
-    return begin_of(run).action != MODULES and not begin_of(run).alone
