@@ -112,11 +112,12 @@ class InstalledKinds:
         """
         batch = batch or Batch()
         apply = partial(cluster.apply, force=True)
-        answers = batch.map(apply, [*self.roles, *self.definitions], name=ref_of, threads=1)
+        *others, last = self.installed_definitions
+        answers = batch.map(apply, [*self.roles, *others], name=ref_of)
         batch.require_all()
-        wait_until_served(cluster, [one for one in answers[len(self.roles) :] if one])
         # Last, as its hash states that everything is installed.
-        cluster.apply(self.installed_definitions[-1], force=True)
+        applied = [*answers[len(self.roles) :], apply(last)]
+        wait_until_served(cluster, [one for one in applied if one])
 
     def update(
         self, cluster: Cluster, state: DefinitionState, batch: Batch | None = None

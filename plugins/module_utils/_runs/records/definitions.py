@@ -12,10 +12,9 @@ from ..._cluster.cluster import GROUP, Cluster, Object
 from ..._cluster.errors import Forbidden
 from ..._cluster.own_objects import RECORDS_VIEWER
 from ..._custom_resources.cluster_role import USER_FACING_ROLES, cluster_role, role_rule
-from ..._custom_resources.installed_kinds import InstalledKinds, wait_until_served
+from ..._custom_resources.installed_kinds import InstalledKinds
 from ..._custom_resources.resource_kind import ResourceKind
 from ..._errors import LifecycleError
-from ..._threads import map_in_threads
 from .installation import Installation
 
 INSTALL_COMMAND = (
@@ -98,12 +97,7 @@ def install_definitions(cluster: Cluster, installation: Installation, kinds: Rec
     """
     if are_installed(cluster, installation, kinds):
         return
-    *others, last = kinds.installed.installed_definitions
     try:
-        crds = map_in_threads(lambda crd: cluster.apply(crd, force=True), others)
-        cluster.apply(kinds.viewers, force=True)
-        # Last, as its hash states that everything is installed.
-        crds.append(cluster.apply(last, force=True))
+        kinds.installed.install(cluster)
     except Forbidden as refusal:
         raise LifecycleError(kinds.installed.problem(refusal)) from refusal
-    wait_until_served(cluster, crds)
