@@ -24,7 +24,7 @@ from ...module_utils._redaction import without_login
 from ...module_utils._release.lazy_objects import LazyObjects
 from ...module_utils._release.model import Release, ReleaseRequest, rendering_digest
 from .._migrations.discovery import discover_migrations, folders_of
-from .._release.fingerprint import fingerprint
+from .._release.fingerprint import fingerprint, release_digest
 from .._release.programs import run_always
 
 
@@ -136,9 +136,6 @@ class ControllerMaterials(Materials):
         """See Materials."""
         if self._held is not None:
             return self._held.release_digest
-        # Imported here, because a plan with nothing to do does not need it.
-        from .._release.release_digest import release_digest
-
         return release_digest(self._request, self._outputs)
 
     def release(self, skip: Mapping[str, str] | None = None) -> Release:

@@ -4,5 +4,5 @@
 """A release's files on the controller: finds, fetches, reads and renders them.
 
 Public modules: `cache`, `catalog`, `component_list`, `contained_files`, `download`, `fingerprint`, `loader`,
-`programs`, `release_digest`, `source`, `version`, `yaml_files`.
+`programs`, `source`, `version`, `yaml_files`.
 """

@@ -15,6 +15,7 @@ import stat
 from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
+from typing import NamedTuple
 
 from ...module_utils._release.limits import MEGABYTE, Limits, beyond
 
@@ -66,47 +67,28 @@ def read_inside(path: Path, root: Path, limits: Limits) -> bytes:
     return content
 
 
-def entries_inside(folder: str | Path, root: str | Path) -> list[os.DirEntry[str]]:
-    """The entries of a folder without Git's own, by name; OSError for a link that leads out of ``root``."""
-    with os.scandir(folder) as entries:
-        ordered = sorted((entry for entry in entries if entry.name != ".git"), key=lambda entry: entry.name)
-    for entry in ordered:
-        if entry.is_symlink():
-            check_inside(entry.path, root)
-    return ordered
-
-
 def copy_inside(folder: Path, root: Path, target: Path, limits: Limits) -> None:
-    """Copy a folder with what its links lead to, for a program that would follow them.
+    """Copy the files of a folder, and what its links lead to, for a program that would follow them.
 
     Args:
         folder: to copy.
         root: that no link may leave.
-        target: does not exist yet.
+        target: an empty folder, or one that does not exist yet.
         limits: of the copy.
 
     Raises:
         OSError: it can't be read or written, a link leads out of the root, or it is too large.
     """
     left_files, left_bytes = limits.archive_files, limits.archive_mb * MEGABYTE
-    waiting: list[tuple[str, Path, frozenset[str]]] = [(str(folder), target, frozenset())]
-    while waiting:
-        one, copy, above = waiting.pop()
-        real = os.path.realpath(one)
-        check_inside(real, root)
-        if real in above:
-            continue
-        copy.mkdir(parents=True)
-        for entry in entries_inside(one, root):
-            left_files -= 1
-            if left_files < 0:
-                raise OSError(errno.EFBIG, f"it has {beyond('archive_files', limits.archive_files, 'files')}")
-            if entry.is_dir():
-                waiting.append((entry.path, copy / entry.name, above | {real}))
-            elif entry.is_file():
-                left_bytes -= _copy_file(Path(entry.path), root, copy / entry.name, left_bytes)
-                if left_bytes < 0:
-                    raise OSError(errno.EFBIG, f"it has {beyond('archive_mb', limits.archive_mb)}")
+    for file in files_inside(folder, root, limits):
+        left_files -= 1
+        if left_files < 0:
+            raise OSError(errno.EFBIG, f"it has {beyond('archive_files', limits.archive_files, 'files')}")
+        copy = target / file.path_from(folder)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        left_bytes -= _copy_file(Path(file.place), root, copy, left_bytes)
+        if left_bytes < 0:
+            raise OSError(errno.EFBIG, f"it has {beyond('archive_mb', limits.archive_mb)}")
 
 
 def _copy_file(path: Path, root: Path, target: Path, most: int) -> int:
@@ -140,25 +122,84 @@ def _open_below(root: Path, parts: tuple[str, ...]) -> BufferedReader:
     return os.fdopen(opened, "rb")
 
 
-def files_inside(place: Path, root: Path) -> Iterator[Path]:
-    """A file itself, or all files in a folder, in an order of their names.
+FileState = tuple[int, int, int, int, int]
+"""Which file it is, and which state of it: device, inode, size, and when it was written and changed."""
 
-    It follows links inside of the root, visits each folder once, and skips Git's own files.
+
+class ContainedFile(NamedTuple):
+    """A file of a folder.
+
+    Attributes:
+        place: its whole path.
+        state: which file it is, and which state of it.
+    """
+
+    place: str
+    state: FileState
+
+    def path_from(self, folder: Path) -> str:
+        """Its path from a folder that it is in."""
+        # Path.relative_to takes longer than reading the file.
+        return self.place.removeprefix(str(folder)).lstrip("/")
+
+
+def files_inside(
+    place: Path, root: Path, limits: Limits, *, skips_outside: bool = False
+) -> Iterator[ContainedFile]:
+    """A file itself, or all files in a folder without Git's own, in an order of their names.
+
+    It follows links inside of the root. Only what is reached by links is limited: a folder with two links to
+    the next one would grow without end.
+
+    Args:
+        place: the file or the folder.
+        root: that no link may leave.
+        limits: of the number of files.
+        skips_outside: whether to leave out links that lead out of the root, which is an error otherwise.
 
     Raises:
-        OSError: a folder can't be read, or a link leads out of the root.
+        OSError: a folder can't be read, links lead to too many files, or one leads out of the root.
     """
     check_inside(place, root)
     if place.is_file():
-        yield place
+        yield ContainedFile(str(place), _state(place.stat()))
         return
-    waiting, visited = [str(place)] if place.is_dir() else [], set()
+    left = limits.archive_files
+    waiting: list[tuple[str, frozenset[str], bool]] = []
+    if place.is_dir():
+        waiting.append((str(place), frozenset(), False))
     while waiting:
-        folder = waiting.pop()
+        folder, above, is_linked = waiting.pop()
         real = os.path.realpath(folder)
-        if real in visited:
+        if real in above:
             continue
-        visited.add(real)
-        known = entries_inside(folder, root)
-        waiting += [entry.path for entry in known if entry.is_dir()]
-        yield from (Path(entry.path) for entry in known if entry.is_file())
+        with os.scandir(folder) as entries:
+            ordered = sorted(
+                (entry for entry in entries if entry.name != ".git"), key=lambda entry: entry.name
+            )
+        for entry in ordered:
+            if entry.is_symlink() and not _leads_inside(entry.path, root, skips_outside=skips_outside):
+                continue
+            linked = is_linked or entry.is_symlink()
+            left -= linked
+            if left < 0:
+                most = beyond("archive_files", limits.archive_files, "files")
+                raise OSError(errno.EFBIG, f"its links lead to {most}", entry.path)
+            if entry.is_dir():
+                waiting.append((entry.path, above | {real}, linked))
+            elif entry.is_file():
+                yield ContainedFile(entry.path, _state(entry.stat()))
+
+
+def _leads_inside(link: str, root: Path, *, skips_outside: bool) -> bool:
+    try:
+        check_inside(link, root)
+    except OSError:
+        if not skips_outside:
+            raise
+        return False
+    return True
+
+
+def _state(status: os.stat_result) -> FileState:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

@@ -1,26 +1,38 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A release's digest, computed without parsing or rendering."""
+"""The digests of a release, computed without parsing or rendering.
+
+The fingerprint covers all that a rendering depends on: while it is the same, there is nothing to deploy. The
+release digest covers only the files, so it is the same on all clusters that have the release.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from io import BufferedReader
 from pathlib import Path
 
 from ...module_utils._release.limits import DEFAULT_LIMITS, Limits
 from ...module_utils._release.model import ReleaseRequest
 from ...module_utils._release.release_error import ReleaseError, release_error
-from .contained_files import files_inside, open_inside, read_inside
+from .contained_files import ContainedFile, FileState, files_inside, open_inside, read_inside
 from .helm import helm_version
 from .kustomize import kustomize_version
 from .layout import CHART, KUSTOMIZATIONS, Layout, layout_of
 from .programs import Outputs, run_always
-from .source import archive_name, directory_source, file_digest, is_url, local_path, pinned_digest
+from .source import (
+    archive_name,
+    directory_source,
+    file_digest,
+    is_url,
+    local_path,
+    open_source,
+    pinned_digest,
+)
 from .version import version_in_name
 
 RENDERING = "2"
@@ -30,8 +42,6 @@ REST_SECONDS = 2.0
 _MISSING = b"\0"
 """Stands for a file that can't be read: text has no such character."""
 
-FileState = tuple[int, int, int, int, int]
-"""Which file it is, and which state of it: device, inode, size, and when it was written and changed."""
 _remembered: dict[FileState, str] = {}
 """The digests of files that this process has read."""
 
@@ -73,16 +83,58 @@ def fingerprint(request: ReleaseRequest, outputs: Outputs = run_always) -> str:
     return digest.hex()
 
 
-def files_of(place: Path, root: Path) -> Iterator[Path]:
+def release_digest(request: ReleaseRequest, outputs: Outputs = run_always) -> str:
+    """The digest of a release, see :func:`tree_digest`; an archive is unpacked for it, once for all hosts.
+
+    Raises:
+        ReleaseError: there is no such release, or it can't be read.
+    """
+
+    def unpack() -> str:
+        with open_source(request) as source:
+            return tree_digest(source.root, request.limits)
+
+    path = None if is_url(request.source) else local_path(request)
+    if path and path.is_dir():
+        return tree_digest(path, request.limits)
+    archive = file_digest(path) if path else pinned_digest(request)
+    return outputs(f"release digest of archive {archive}", unpack)
+
+
+def tree_digest(root: Path, limits: Limits = DEFAULT_LIMITS) -> str:
+    r"""sha256 over the paths and contents of all files of a directory, as hexadecimal digits.
+
+    A directory, an archive of it, and a checkout with the same files have the same digest, for every cluster,
+    profile, and version of Helm. It hashes what ``sha256sum -z`` prints for the files, sorted by the bytes of
+    their paths::
+
+        find -L . -name .git -prune -o -type f -printf '%P\0' | LC_ALL=C sort -z | xargs -0 sha256sum -z
+
+    A link inside of the directory counts as the file or folder that it leads to. Git's own files, empty
+    folders, modes and times do not count, nor do links that lead nowhere or out of the directory.
+
+    Raises:
+        ReleaseError: a file can't be read, or links lead to too many.
+    """
+    files = files_of(root, root, limits, skips_outside=True)
+    whole = hashlib.sha256()
+    for path, digest in _file_digests(sorted(files, key=lambda file: os.fsencode(file.place)), root):
+        whole.update(digest.encode() + b"  " + os.fsencode(path) + b"\0")
+    return whole.hexdigest()
+
+
+def files_of(
+    place: Path, root: Path, limits: Limits, *, skips_outside: bool = False
+) -> Iterator[ContainedFile]:
     """The files in a place of a release, see :func:`~.contained_files.files_inside`.
 
     Raises:
         ReleaseError: they can't be listed, or a link leads out of the release.
     """
     try:
-        yield from files_inside(place, root)
+        yield from files_inside(place, root, limits, skips_outside=skips_outside)
     except OSError as error:
-        raise unreadable(Path(error.filename or place), error) from error
+        raise _unreadable(Path(error.filename or place), error) from error
 
 
 def _add_directory(
@@ -90,15 +142,13 @@ def _add_directory(
 ) -> None:
     digest.add("version", request.version or directory_source(root, request).version())
     layout = layout_of(root)
-    files = [file for place in layout.relevant() for file in files_of(place, root)]
-    names = {file.name for file in files}
+    files = [file for place in layout.relevant() for file in files_of(place, root, request.limits)]
+    names = {file.place.rpartition("/")[2] for file in files}
     # Content may be where the conventions would not find it, by ``source`` or by a kustomization.
     if layout.checkout and (_has_sources(layout, own_list) or names.intersection(KUSTOMIZATIONS)):
-        files = list(files_of(root, root))
-    start = len(str(root))
-    for file in files:
-        # relative_to takes longer than all of the reading.
-        digest.add(str(file)[start:], digest_of(file, root))
+        files = list(files_of(root, root, request.limits))
+    for path, of_file in _file_digests(files, root):
+        digest.add(f"/{path}", of_file)
     if CHART in names:
         digest.add("helm", _version(helm_version, request.helm_binary, outputs))
     if names.intersection(KUSTOMIZATIONS):
@@ -124,39 +174,35 @@ def _version(ask: Callable[..., str], *arguments: object) -> str:
         return ""
 
 
-def digest_of(path: Path, root: Path) -> str:
-    """sha256 of the content of a file of a release, as hexadecimal digits.
+def _file_digests(files: Iterable[ContainedFile], root: Path) -> Iterator[tuple[str, str]]:
+    """The paths of files of a release, each with the sha256 of its content as hexadecimal digits.
 
-    A release is read for its fingerprint, for the source of each component, and for its fingerprint again. A
-    file that does not change meanwhile is read once: a change or replacement of a file moves its ctime, which
-    users can't set.
+    A release is read for both digests, and for its fingerprint again after it was rendered. A file that does
+    not change meanwhile is read once: a change or replacement moves its ctime, which users can't set.
 
     Raises:
-        ReleaseError: it can't be read.
+        ReleaseError: one can't be read.
     """
+    # Many links may lead to one large file, which was written just now.
+    digests: dict[FileState, str] = {}
+    for file in files:
+        digest = _remembered.get(file.state) or digests.get(file.state)
+        if digest is None:
+            digest = digests[file.state] = _digest_of(Path(file.place), root)
+            if not _is_recent(file.state):
+                _remembered[file.state] = digest
+        yield file.path_from(root), digest
+
+
+def _digest_of(path: Path, root: Path) -> str:
     try:
         with open_inside(path, root) as file:
-            return _digest_of(file)
+            return read_digest(file)
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise _unreadable(path, error) from error
 
 
-def _digest_of(file: BufferedReader) -> str:
-    state = file_state(os.fstat(file.fileno()))
-    known = _remembered.get(state)
-    if known is None:
-        known = read_digest(file)
-        if not is_recent(state):
-            _remembered[state] = known
-    return known
-
-
-def file_state(status: os.stat_result) -> FileState:
-    """Which file it is, and which state of it."""
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-
-
-def is_recent(state: FileState) -> bool:
+def _is_recent(state: FileState) -> bool:
     """Whether a file was written so recently that another write may leave its state the same."""
     return time.time_ns() - max(state[3:]) <= REST_SECONDS * 1e9
 
@@ -171,10 +217,10 @@ def content_of(path: Path, root: Path, limits: Limits = DEFAULT_LIMITS) -> bytes
     try:
         return read_inside(path, root, limits)
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise _unreadable(path, error) from error
 
 
-def unreadable(path: Path, error: OSError) -> ReleaseError:
+def _unreadable(path: Path, error: OSError) -> ReleaseError:
     """The error for a file that can't be read."""
     return release_error(f"can't be read: {error.strerror}", str(path))
 

@@ -17,7 +17,7 @@ from ...module_utils._release.release_error import MOST_SHOWN, Problem, ReleaseE
 from ...module_utils._text import first_of
 from .component_contents import Contents, OnRead, ignore_count
 from .component_list import ComponentList, read_component_list
-from .fingerprint import fingerprint
+from .fingerprint import fingerprint, tree_digest
 from .layout import Chart, ComponentSource, layout_of
 from .problems import ProblemCollector
 from .profiles import choose_profile
@@ -53,13 +53,10 @@ def load_release(
     Raises:
         ReleaseError: the release has errors, each with file and line; or it has changed meanwhile.
     """
-    # Imported here, because a plan with nothing to do reads no release.
-    from .release_digest import tree_digest
-
     digest = digest or fingerprint(request, outputs)
     with open_source(request) as source:
         release = _Loading(request, source, skip or {}, earlier, on_read, outputs).release(digest)
-        of_files = earlier.release_digest if earlier else tree_digest(source.root, request.limits, outputs)
+        of_files = earlier.release_digest if earlier else tree_digest(source.root, request.limits)
     if fingerprint(request, outputs) != digest:
         raise release_error(
             "its files changed while they were read: try again when they rest", without_login(request.source)

@@ -41,7 +41,7 @@ def foreign_schema_references(chart: Path, root: Path, shown: str, limits: Limit
         limits: of unpacked archives.
     """
     problems = []
-    for path in sorted(files_inside(chart, root)):
+    for path in sorted(Path(file.place) for file in files_inside(chart, root, limits)):
         if path.name != _SCHEMA and path.suffix != ".tgz":
             continue
         place = f"{shown}/{path.relative_to(chart)}"

@@ -77,7 +77,7 @@ class Source:
             return folder
         with self._lock:
             if folder not in self._copies:
-                target = self.workdir / str(len(self._copies))
+                target = Path(tempfile.mkdtemp(dir=self.workdir))
                 try:
                     copy_inside(folder, self.root, target, self.limits)
                 except OSError as error:

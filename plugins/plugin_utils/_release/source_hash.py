@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -14,7 +15,7 @@ from typing import Any
 
 from ...module_utils._release.limits import DEFAULT_LIMITS, Limits
 from ...module_utils._release.model import ComponentEntry
-from .fingerprint import RENDERING, Digest, content_of, digest_of, files_of
+from .fingerprint import RENDERING, Digest, content_of, files_of
 from .layout import Chart, ComponentSource, Manifests
 
 _NAMESPACE = re.compile(rb"""kind["']?\s*:\s*(?:[&!]\S+\s+)*(?:["']?Namespace\b|\*|["']?\{\{)""")
@@ -83,10 +84,10 @@ def component_source_hash(
         ("helm", helm_version()),
     ):
         parts.add(name, part.encode())
-    for file in files_of(source.folder, root):
-        parts.add_file(file.relative_to(source.folder).as_posix(), file)
-    for file in source.values:
-        parts.add_file("profile", file)
+    for file in files_of(source.folder, root, limits):
+        parts.add_file(file.path_from(source.folder), Path(file.place))
+    for path in source.values:
+        parts.add_file("profile", path)
     return parts.source()
 
 
@@ -105,8 +106,9 @@ class _Parts:
         self._detect_namespaces(part)
 
     def add_file(self, name: str, file: Path) -> None:
-        self._digest.add(name, digest_of(file, self._root))
-        self._detect_namespaces(content_of(file, self._root, self._limits))
+        content = content_of(file, self._root, self._limits)
+        self._digest.add(name, hashlib.sha256(content).hexdigest())
+        self._detect_namespaces(content)
 
     def _detect_namespaces(self, part: bytes) -> None:
         self._has_namespaces = self._has_namespaces or bool(_NAMESPACE.search(part))

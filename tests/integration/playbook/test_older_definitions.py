@@ -19,7 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.insta
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.run_record import RunBegin
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import create_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.release_digest import tree_digest
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint import tree_digest
 
 from tests.integration.migrations.test_real_ones import eventually
 from tests.support.own_cluster import OwnCluster

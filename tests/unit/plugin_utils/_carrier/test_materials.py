@@ -29,8 +29,8 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.materials 
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release import loader
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.cache import ReleaseCache
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint import release_digest
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.release_digest import release_digest
 
 MIGRATION = '''
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import Migration, Phase, not_needed

@@ -11,6 +11,7 @@ import subprocess
 import tarfile
 from collections.abc import Callable
 from dataclasses import replace
+from io import BufferedReader
 from pathlib import Path
 
 import pytest
@@ -19,13 +20,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.materials import ControllerMaterials
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release import release_digest as module
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release import fingerprint as module
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.cache import ReleaseCache
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.release_digest import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.fingerprint import (
     release_digest,
     tree_digest,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader import load_release
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import file_digest
 
 from tests.unit.conftest import Write
@@ -197,34 +198,47 @@ def test_a_release_that_was_read_is_not_read_again_for_it(
 ) -> None:
     materials = ControllerMaterials(ReleaseRequest(str(write(RELEASE))))
     release = materials.release()
-    monkeypatch.setattr(module, "release_digest", None)
+    monkeypatch.setattr(module, "tree_digest", None)
     assert materials.release_digest() == release.release_digest
 
 
-def test_hosts_read_the_files_of_a_folder_once_while_they_rest(
-    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_file_that_rests_is_read_once_for_the_fingerprint_and_for_it(
+    write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = write(RELEASE)
-    reads: list[str] = []
-    actual = module.digest_of
+    reads: list[int] = []
+    actual = module.read_digest
 
-    def counted(path: Path, root: Path) -> str:
-        reads.append(path.name)
-        return actual(path, root)
+    def counted(file: BufferedReader) -> str:
+        reads.append(file.fileno())
+        return actual(file)
 
-    monkeypatch.setattr(module, "digest_of", counted)
-    bundles = ReleaseCache(tmp_path, print)
-
-    def asked_by_hosts(count: int) -> set[str]:
-        request = ReleaseRequest(str(root))
-        return {ControllerMaterials(request, bundles=bundles).release_digest() for _host in range(count)}
-
-    monkeypatch.setattr(module, "is_recent", lambda _state: True)
-    before = asked_by_hosts(2)
-    assert len(reads) == 2 * len(RELEASE)
-    monkeypatch.setattr(module, "is_recent", lambda _state: False)
-    reads.clear()
-    assert asked_by_hosts(2) == before == {of(root)}
-    assert len(reads) == 2 * len(RELEASE)
+    monkeypatch.setattr(module, "read_digest", counted)
+    monkeypatch.setattr(module, "REST_SECONDS", -60.0)
+    materials = ControllerMaterials(ReleaseRequest(str(root)))
+    materials.fingerprint()
+    before = materials.release_digest()
+    assert len(reads) == len(RELEASE)
     (root / "a" / "m.yaml").write_text("x: y")
-    assert asked_by_hosts(2) == {of(root)} != before
+    assert materials.release_digest() != before
+    assert len(reads) == len(RELEASE) + 1
+
+
+def test_a_new_file_that_many_links_lead_to_is_read_once(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = write({"a": "x"})
+    for number in range(9):
+        (root / f"link-{number}").symlink_to("a")
+    reads: list[int] = []
+    actual = module.read_digest
+
+    def counted(file: BufferedReader) -> str:
+        reads.append(file.fileno())
+        return actual(file)
+
+    monkeypatch.setattr(module, "read_digest", counted)
+    monkeypatch.setattr(module, "REST_SECONDS", 3600.0)
+    for _time in range(2):
+        tree_digest(root)
+    assert len(reads) == 2
