@@ -4,6 +4,6 @@
 """The interface to Kubernetes: `Cluster`, an abstract class over plain dicts, and its wrappers.
 
 Public modules: `admission`, `boot_clock`, `cluster`, `errors`, `exact_patch`, `fence`, `fields`, `http`,
-`informer`, `kinds`, `object_selectors`, `own_objects`, `owner_references`, `quantity`,
-`recent_lists`, `served_versions`, `stop_signal`, `substitute`, `wrapper`.
+`informer`, `kinds`, `object_selectors`, `own_objects`, `owner_references`, `pod_templates`,
+`quantity`, `recent_lists`, `served_versions`, `stop_signal`, `substitute`, `wrapper`.
 """

@@ -12,11 +12,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .._cluster.cluster import FIELD_MANAGER, GROUP, MANAGED_BY, Object
+from .._cluster.pod_templates import job_template, pod_template
 from .._loose_json import fields_at, items_at, mapping_of, mappings_in, text_of
 from .._text import one_line
 from .core_job import CoreJob, JobType
 from .runtime.patches import items_by_name
-from .runtime.runtime_objects import JOB_LABEL, is_service_of, pod_template_of, runtime_objects
+from .runtime.runtime_objects import JOB_LABEL, is_service_of, runtime_objects
 
 ERRAND_LABEL = f"{GROUP}/errand"
 """The label of Jobs that belong to an errand. The room of errands is above ours, so we name it, too."""
@@ -33,8 +34,8 @@ def shape_problems(job: CoreJob) -> Iterator[str]:
     main, *services = runtime_objects(job)
     yield from _object_problems("job" if job.type is JobType.ONE_OFF else "workload", main, job.key.name)
     if job.type is JobType.SCHEDULED:
-        yield from _metadata_problems("job", fields_at(main, "spec", "jobTemplate"), job.key.name)
-    yield from _pod_problems(job, pod_template_of(main))
+        yield from _metadata_problems("job", job_template(main), job.key.name)
+    yield from _pod_problems(job, pod_template(main))
     if job.type is JobType.CONTINUOUS:
         yield from _selector_problems(main)
     for service in services:
@@ -87,7 +88,7 @@ def _pod_problems(job: CoreJob, template: Object) -> Iterator[str]:
 
 def _selector_problems(main: Object) -> Iterator[str]:
     selector = fields_at(main, "spec", "selector")
-    labels = fields_at(pod_template_of(main), "metadata", "labels")
+    labels = fields_at(pod_template(main), "metadata", "labels")
     if not any(selector.values()):
         yield (
             "workload.spec.selector is not set; without the labels of the store, set matchLabels there, and"

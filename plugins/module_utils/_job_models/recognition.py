@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .._cluster.cluster import Object
+from .._cluster.pod_templates import JOB_TEMPLATE, pod_template, spec_with_pod_template
 from .._deep_copy import deep_copy
 from .._errors import LifecycleError
 from .._loose_json import fields_at, items_at, mapping_of, mappings_in, text_of
@@ -34,7 +35,6 @@ from .runtime.runtime_objects import (
     VOLUME,
     VOLUME_PREFIX,
     check_action,
-    pod_template_of,
     runtime_objects,
     service_of_fields,
     variables_of,
@@ -71,7 +71,7 @@ def job_from_runtime(main: Object, service: Object | None = None, *, has_log_suf
     forms = {kind: normal_form(main)}
     if service is not None and type_ is JobType.CONTINUOUS:
         forms[SERVICE] = normal_form(service)
-    if not any(mappings_in(fields_at(pod_template_of(forms[kind]), "spec").get("containers"))):
+    if not any(mappings_in(fields_at(pod_template(forms[kind]), "spec").get("containers"))):
         raise UnreadableJob("It has no containers")
     plain = core_job(key, type_, _friendly_fields(forms, has_log_suffix))
     # The second one also takes defaults away that depend on other fields.
@@ -112,17 +112,16 @@ def _with_mappings(
 def _parts(main: Object, type_: JobType) -> dict[str, Object]:
     """The parts of a main object, by the mappings that describe them."""
     main = deep_copy(main)
-    pod = pod_template_of(main)
+    pod = pod_template(main)
     container, *others = fields_at(pod, "spec")["containers"]
     del pod["spec"]["containers"]
     if others:
         pod["spec"]["containers"] = others
+    del spec_with_pod_template(main)["template"]
     parts = {"pod": pod, "container": container}
     if type_ is JobType.SCHEDULED:
-        parts["job"] = main["spec"].pop("jobTemplate")
+        parts["job"] = main["spec"].pop(JOB_TEMPLATE)
     parts["job" if type_ is JobType.ONE_OFF else "workload"] = main
-    holder = parts["workload" if type_ is JobType.CONTINUOUS else "job"]
-    del holder["spec"]["template"]
     return {name: parts[name] for name in MAPPINGS if name in parts}
 
 
@@ -147,12 +146,6 @@ def _friendly_fields(forms: Mapping[str, Object], has_log_suffix: bool) -> dict[
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def _job_spec(form: Object) -> Object:
-    """The spec with the pod template."""
-    spec = fields_at(form, "spec")
-    return fields_at(spec, "jobTemplate", "spec") if form["kind"] == CRON_JOB else spec
-
-
 def _fields_of_specs(forms: Mapping[str, Object]) -> dict[str, Any]:
     """The fields from the specs outside of the containers. Each is set, because our defaults may change."""
     main = next(iter(forms.values()))
@@ -166,7 +159,7 @@ def _fields_of_specs(forms: Mapping[str, Object]) -> dict[str, Any]:
             "port": port.get("port"),
             "port_protocol": port.get("protocol"),
         }
-    spec, job_spec = fields_at(main, "spec"), _job_spec(main)
+    spec, job_spec = fields_at(main, "spec"), spec_with_pod_template(main)
     default = MOST_RETRIES if "backoffLimitPerIndex" in job_spec else DEFAULT_RETRIES
     return {
         "retry": job_spec.get("backoffLimit", default),
@@ -180,7 +173,7 @@ def _fields_of_specs(forms: Mapping[str, Object]) -> dict[str, Any]:
 def _store_labels(forms: Mapping[str, Object]) -> dict[str, Any]:
     """That objects lack the labels of the store, if they do."""
     main = next(iter(forms.values()))
-    labels = (fields_at(one, "metadata", "labels") for one in (main, pod_template_of(main)))
+    labels = (fields_at(one, "metadata", "labels") for one in (main, pod_template(main)))
     return {} if any(JOB_LABEL in one for one in labels) else {"store_labels": False}
 
 
@@ -188,7 +181,7 @@ def _fields_of_pods(
     forms: Mapping[str, Object], of_specs: Mapping[str, Any], has_log_suffix: bool
 ) -> dict[str, Any]:
     """The fields from the first container and the volumes."""
-    pod = fields_at(pod_template_of(next(iter(forms.values()))), "spec")
+    pod = fields_at(pod_template(next(iter(forms.values()))), "spec")
     container = next(items_at(pod, "containers"))
     command, logs = _command(container, has_log_suffix)
     secrets = [text_of(one.get("name")) for one in items_at(pod, "imagePullSecrets")]

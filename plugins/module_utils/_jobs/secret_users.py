@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from .._cluster.cluster import ref_of
+from .._cluster.pod_templates import pod_template
 from .._loose_json import mapping_of, mappings_in, text_of
 from .pod_references import SECRET, pod_references
 
@@ -83,27 +84,11 @@ def used_secrets(obj: Mapping[str, Any], namespace: str) -> set[str]:
     names = _NAMES.get(text_of(obj.get("kind")))
     if names is not None:
         return {*names(obj, namespace)} - {""}
-    template = _pod_template(obj)
+    template = pod_template(obj)
     # Only pods have them; in a template they are refused.
     debuggers = {"spec": {"containers": mapping_of(template.get("spec")).get("ephemeralContainers")}}
     references = (*pod_references(template), *pod_references(debuggers))
     return {one.name for one in references if one.kind == SECRET}
-
-
-def _pod_template(obj: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The pod template of an object, with ``metadata`` and ``spec``. A pod is its own template."""
-    match obj.get("kind"):
-        case "Pod":
-            return obj
-        case "PodTemplate":
-            return mapping_of(obj.get("template"))
-        case "ControllerRevision":
-            # A StatefulSet or a DaemonSet had it before, and gets it again by a rollback.
-            return mapping_of(mapping_of(mapping_of(obj.get("data")).get("spec")).get("template"))
-        case "CronJob":
-            job = mapping_of(mapping_of(obj.get("spec")).get("jobTemplate"))
-            return mapping_of(mapping_of(job.get("spec")).get("template"))
-    return mapping_of(mapping_of(obj.get("spec")).get("template"))
 
 
 def _of_ingress(obj: Mapping[str, Any], namespace: str) -> Iterator[str]:

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from .._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
 from .._cluster.fields.field_owners import owners_of
+from .._cluster.pod_templates import pod_template
 from .._objects.health.status import CURRENT, assess_health
 from .._objects.ownership.autoscaling import Target, is_scaled
 from .._text import first_of
-from .catalog.pod_templates import pod_template
 from .running_version import image_tag, label_versions, manager_images
 
 

@@ -17,10 +17,10 @@ from .._cluster.cluster import FIELD_MANAGER, Object, Ref, ref_of
 from .._cluster.fields.field_owners import owners_of
 from .._cluster.fields.written_by import is_written_by
 from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND
+from .._cluster.pod_templates import pod_template
 from .._errors import MOST_REASONS
 from .._runs.records.modules import ModuleRecord
 from ._klm.kyma_resource import KLM_LABEL, has_klm_label
-from .catalog.pod_templates import pod_template
 from .catalog.semantic_version import SemanticVersion, parse_version
 
 MODULE_LABEL = "kyma-project.io/module"

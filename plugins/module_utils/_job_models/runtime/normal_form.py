@@ -9,10 +9,11 @@ defaults that depend on nothing else; the rules here are for those that do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ..._cluster.cluster import Object
+from ..._cluster.pod_templates import job_template, pod_template, spec_with_pod_template
 from ..._loose_json import fields_at, items_at, mapping_of, text_of
 from ..schedules import unspread_schedule
 from .canonical_quantity import canonical_quantity
@@ -67,15 +68,14 @@ def normal_form(obj: Mapping[str, Any], *, is_strict: bool = False) -> Object:
         _reduce_job(form)
     elif kind == "CronJob" and isinstance(schedule := fields_at(form, "spec").get("schedule"), str):
         form["spec"]["schedule"] = unspread_schedule(schedule)
-    for spec in _specs_with_pods(form, kind):
-        if kind != "Deployment":
-            _reduce_job_spec(spec)
-        _reduce_pod_template(fields_at(spec, "template"), kind)
-        if not is_strict:
-            remove_fields(fields_at(spec, "template", "metadata"), "name", "namespace")
-            _sort_lists(fields_at(spec, "template", "spec"))
+    template = pod_template(form)
+    if kind != "Deployment":
+        _reduce_job_spec(spec_with_pod_template(form))
+    _reduce_pod_template(template, kind)
     if not is_strict:
-        remove_fields(fields_at(form, "spec", "jobTemplate", "metadata"), "name", "namespace")
+        for holder in (template, job_template(form)):
+            remove_fields(fields_at(holder, "metadata"), "name", "namespace")
+        _sort_lists(fields_at(template, "spec"))
     _remove_defaults(form, DEFAULTS_BY_KIND.get(kind, {}))
     reduced: Object = _without_empty_maps(form)
     return reduced
@@ -138,16 +138,9 @@ def _set_list(fields: Object, name: str, items: list[Any]) -> None:
         del fields[name]
 
 
-def _specs_with_pods(form: Object, kind: str) -> Iterator[Object]:
-    if kind == "CronJob":
-        yield fields_at(form, "spec", "jobTemplate", "spec")
-    elif kind in ("Deployment", "Job"):
-        yield fields_at(form, "spec")
-
-
 def _reduce_job(form: Object) -> None:
     metadata, spec = fields_at(form, "metadata"), fields_at(form, "spec")
-    template_metadata = fields_at(spec, "template", "metadata")
+    template_metadata = fields_at(pod_template(form), "metadata")
     if not spec.get("manualSelector"):
         remove_fields(spec, "selector")
         for holder in (metadata, template_metadata):

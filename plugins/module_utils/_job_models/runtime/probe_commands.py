@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..._cluster.cluster import Object
+from ..._cluster.pod_templates import pod_template
 from ..._deep_copy import deep_copy
 from ..._loose_json import fields_at, items_at, text_of
 from ..json_digest import json_digest
@@ -44,7 +45,7 @@ def is_digest_of(digest: str, obj: Mapping[str, Any]) -> bool:
     if digest == json_digest(obj):
         return True
     earlier = deep_copy(obj)
-    for container in items_at(earlier, "spec", "template", "spec", "containers"):
+    for container in items_at(pod_template(earlier), "spec", "containers"):
         for action, script in _script_actions(container):
             action["command"] = [*SHELL, script]
     return digest == json_digest(earlier)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ..._loose_json import fields_at
+from ..._cluster.pod_templates import spec_with_pod_template
 from ..core_job import CoreJob
 from ..defaults import CURRENT_DEFAULTS
 from ..json_digest import json_digest
@@ -27,6 +27,5 @@ def run_identity(job: CoreJob, release: int = CURRENT_DEFAULTS) -> str:
         release: the number of the release of defaults by which its objects are built.
     """
     main = runtime_objects(job, release)[0]
-    spec = fields_at(normal_form(main, is_strict=True), "spec")
-    spec = fields_at(spec, "jobTemplate", "spec") or spec
+    spec = spec_with_pod_template(normal_form(main, is_strict=True))
     return json_digest({name: spec.get(name) for name in ("template", _TIMEOUT)})

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..._cluster.cluster import FIELD_MANAGER, MANAGED_BY, Object
+from ..._cluster.pod_templates import JOB_TEMPLATE, pod_template
 from ..._deep_copy import deep_copy
 from ..._loose_json import fields_at, mapping_of
 from ..command_lines import shell_line
@@ -71,8 +72,7 @@ def is_service_of(main: Object, service: Object) -> bool:
     """Whether a Service of a Deployment's name belongs to it: it has our label, or selects the pods."""
     if has_job_label(service, main["metadata"]["name"]):
         return True
-    template = mapping_of(mapping_of(main.get("spec")).get("template"))
-    labels = mapping_of(mapping_of(template.get("metadata")).get("labels"))
+    labels = fields_at(pod_template(main), "metadata", "labels")
     selector = mapping_of(mapping_of(service.get("spec")).get("selector"))
     return bool(selector) and selector.items() <= labels.items()
 
@@ -90,7 +90,7 @@ def _main_object(job: CoreJob) -> Object:
     elif job.type is JobType.SCHEDULED:
         jobs = patched({"metadata": _labels(_job_label(job)), "spec": _job_spec(job)}, job.job)
         main = patched({**main, "spec": {**_cron_job_spec(job), **_suspended(job)}}, job.workload)
-        main["spec"]["jobTemplate"] = jobs
+        main["spec"][JOB_TEMPLATE] = jobs
         job_spec = jobs["spec"]
     else:
         main = patched({**main, "spec": _deployment_spec(job)}, job.workload)
@@ -98,12 +98,6 @@ def _main_object(job: CoreJob) -> Object:
     job_spec["template"] = template
     whole: Object = deep_copy(main)
     return whole
-
-
-def pod_template_of(main: Object) -> Object:
-    """The template of the pods in an object that runs a job; empty if there is none."""
-    is_cron_job = main.get("kind") == CRON_JOB
-    return fields_at(main, "spec", *(("jobTemplate", "spec") if is_cron_job else ()), "template")
 
 
 def hidden_fields(job: CoreJob) -> list[str]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..._cluster.cluster import Object
 from ..._cluster.fields.json_patch import merge_patch_between
+from ..._cluster.pod_templates import JOB_TEMPLATE, pod_template
 from ..._deep_copy import deep_copy
 from ..._errors import LifecycleError
 from ..._loose_json import fields_at, mapping_of
@@ -29,7 +30,6 @@ from ..runtime.runtime_objects import (
     JOB_LABEL,
     KINDS_OF,
     SERVICE,
-    pod_template_of,
     runtime_objects,
 )
 from ..stored_shapes import (
@@ -275,7 +275,7 @@ def _mapped(fields: Mapping[str, Any], extra: Mapping[str, Any], type_: JobType)
         AttributeError, TypeError: a patch replaces a part as a whole.
     """
     main = deep_copy(extra.get(KINDS_OF[type_][0][1], {}))
-    jobs = _taken(main, "spec", "jobTemplate") if type_ is JobType.SCHEDULED else main
+    jobs = _taken(main, "spec", JOB_TEMPLATE) if type_ is JobType.SCHEDULED else main
     pod = _taken(jobs, "spec", "template")
     containers = _taken(pod, "spec", "containers")
     patches = {
@@ -326,7 +326,7 @@ def _patched(value: Any, patch: Any) -> Any:
 def _with_named_containers(obj: Object) -> Object:
     """An object with its containers by name; the first one has the name that version 1 gives it."""
     obj = deep_copy(obj)
-    spec = fields_at(pod_template_of(obj), "spec")
+    spec = fields_at(pod_template(obj), "spec")
     if "containers" in spec:
         first, *others = spec["containers"]
         spec["containers"] = {CONTAINER: first, **{one["name"]: one for one in others}}

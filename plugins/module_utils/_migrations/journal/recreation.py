@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._cluster.cluster import Cluster, Object, Ref
+from ..._cluster.pod_templates import pod_template
 from ..._cluster.served_versions import served_resource
 from ..._deep_copy import deep_copy
+from ..._loose_json import fields_at
 
 JOB_LABELS = (
     "batch.kubernetes.io/controller-uid",
@@ -91,11 +93,11 @@ def _claim(obj: Object, spec: dict[str, Any]) -> list[str]:
     return ["its volume with the data in it"] if spec.pop("volumeName", None) else []
 
 
-def _job(_obj: Object, spec: dict[str, Any]) -> list[str]:
+def _job(obj: Object, spec: dict[str, Any]) -> list[str]:
     if spec.get("manualSelector"):
         return []
     spec.pop("selector", None)
-    labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels") or {}
+    labels = fields_at(pod_template(obj), "metadata", "labels")
     for name in JOB_LABELS:
         labels.pop(name, None)
     return ["the pods that it had"]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..._cluster.cluster import Object
-from .pod_templates import pod_template_path
+from ..._cluster.pod_templates import pod_template_path
 
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 _DEFAULT_REGISTRY = "docker.io"

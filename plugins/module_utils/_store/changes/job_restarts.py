@@ -9,6 +9,7 @@ import time
 
 from ..._cluster.cluster import Cluster, Object, address_of, ref_of
 from ..._cluster.owner_references import is_owned_by
+from ..._cluster.pod_templates import job_template
 from ..._errors import LifecycleError
 from ..._job_models.core_job import JobType
 from ..._job_models.runtime.normal_form import RESTARTED_AT
@@ -68,7 +69,7 @@ def run_of(cron_job: Object, minute: int) -> Object:
         cron_job: as it is in the cluster.
         minute: of the run, since 1970; the name of the Job ends with it.
     """
-    meta, template = cron_job["metadata"], mapping_of(cron_job["spec"].get("jobTemplate"))
+    meta, template = cron_job["metadata"], job_template(cron_job)
     metadata = mapping_of(template.get("metadata"))
     return {
         "apiVersion": JOB[0],

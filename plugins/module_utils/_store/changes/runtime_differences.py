@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..._cluster.cluster import FIELD_MANAGER, Object
 from ..._cluster.fields.field_owners import entries_of, owned_names
+from ..._cluster.pod_templates import pod_template_path
 from ..._deep_copy import deep_copy
 from ..._job_models.drift import find_drift
 from ..._job_models.runtime.normal_form import normal_form
@@ -59,13 +58,10 @@ def _without_stale_defaults(patch: Object, target: Object, live: Object) -> Obje
     ):
         strategy = new.setdefault("spec", {}).setdefault("strategy", {})
         strategy.setdefault("rollingUpdate", None)
-    for path in (("spec", "template", "spec"), ("spec", "jobTemplate", "spec", "template", "spec")):
-        changed = fields_at(new, *path)
-        if "serviceAccountName" in changed and "serviceAccount" in fields_at(live, *path):
-            pod: Any = new
-            for step in path:
-                pod = pod[step]
-            pod["serviceAccount"] = changed["serviceAccountName"]
+    path = (*(pod_template_path(live) or ()), "spec")
+    changed = fields_at(new, *path)
+    if "serviceAccountName" in changed and "serviceAccount" in fields_at(live, *path):
+        changed["serviceAccount"] = changed["serviceAccountName"]
     return new
 
 
