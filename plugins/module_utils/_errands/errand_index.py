@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -18,8 +18,7 @@ from .._cluster.cluster import API_VERSION, Object
 from .._cluster.informer import InformerScope
 from .._jobs.pod_references import pod_references
 from .._jobs.versioned_secrets import SecretVersion, secret_version, split_versioned_name
-from .errand_model import ERRAND_LABEL, KIND, Errand, ErrandKey, errand_from, key_of, label_value
-from .output_cycles import cycle_through, is_written_by
+from .errand_model import ERRAND_LABEL, KIND, Errand, ErrandKey, OutputFile, errand_from, key_of, label_value
 
 ERRAND, JOB, POD, CONFIG_MAP, SECRET = (
     (API_VERSION, KIND),
@@ -174,7 +173,7 @@ class ErrandIndex:
     def cycle(self, errand: Errand) -> tuple[str, ...]:
         """The circle of errands that would run one another for ever, from an errand on; usually empty."""
         with self._lock:
-            return cycle_through(errand, self._readers_of)
+            return _cycle_through(errand, self._readers_of)
 
     def _readers_of(self, writer: Errand) -> list[Errand]:
         namespace = writer.key.namespace
@@ -183,7 +182,7 @@ class ErrandIndex:
             for (kind, place, name), dependents in self._dependents.items()
             if kind == SECRET[1]
             and place == namespace
-            and any(is_written_by(name, file) for file in writer.spec.output.files)
+            and any(is_output_of(name, file) for file in writer.spec.output.files)
             for key in dependents
         }
         return [self._errands[key] for key in sorted(keys)]
@@ -269,3 +268,42 @@ def _errand_label(obj: Mapping[str, Any]) -> str:
 def _is_older(version: str, known: str) -> bool:
     """Whether a resourceVersion is older than another one (comparable since KEP-5504)."""
     return version.isdecimal() and known.isdecimal() and int(version) < int(known)
+
+
+def _cycle_through(errand: Errand, readers_of: Callable[[Errand], Iterable[Errand]]) -> tuple[str, ...]:
+    """The shortest circle of errands that read the output of one another, and so would run for ever.
+
+    Args:
+        errand: the first of the circle.
+        readers_of: returns the errands that read the output of an errand.
+
+    Returns:
+        Names of errands: the output of each is read by the next, and that of the last by the first. All run
+        again if their configuration changes. Empty if there is no such circle.
+    """
+    paths: list[tuple[Errand, ...]] = [(errand,)] if errand.spec.reruns_on_change else []
+    seen: set[str] = set()
+    while paths:
+        longer_paths = []
+        for path in paths:
+            for reader in readers_of(path[-1]) if path[-1].spec.output.files else ():
+                if reader.key == errand.key:
+                    return tuple(one.key.name for one in path)
+                if reader.spec.reruns_on_change and reader.key.name not in seen:
+                    seen.add(reader.key.name)
+                    longer_paths.append((*path, reader))
+        paths = longer_paths
+    return ()
+
+
+def is_output_of(secret: str, file: OutputFile) -> bool:
+    """Whether an output file becomes a Secret, or another version of it.
+
+    Args:
+        secret: the name of a Secret, as a template refers to it.
+        file: of an errand of the same namespace.
+    """
+    if file.is_versioned:
+        split = split_versioned_name(secret)
+        secret = split[0] if split else ""
+    return secret.startswith(f"{file.secret}-") if file.is_fan_out else secret == file.secret

@@ -21,7 +21,6 @@ from functools import lru_cache
 from typing import Any
 
 from .limits import DEFAULT_LIMITS, beyond_objects
-from .python_loader import python_loader
 from .release_error import ReleaseError, release_error
 
 MOST_REPETITIONS = 1_000_000
@@ -72,7 +71,7 @@ def read_documents(
     """
     import yaml
 
-    loader: Any = getattr(yaml, "CSafeLoader", None) or python_loader()
+    loader: Any = getattr(yaml, "CSafeLoader", None) or _python_loader()
     try:
         events = yaml.parse(text, Loader=loader)
         return list(_Builder(events, file, scalar or kubernetes_scalar, mapping).documents(most))
@@ -88,6 +87,38 @@ def read_documents(
         ) from error
     except RecursionError as error:
         raise release_error("nested too deeply", file) from error
+
+
+@lru_cache
+def _python_loader() -> Any:
+    """PyYAML's own parser, for machines where PyYAML was installed without libyaml.
+
+    It refuses tabs between tokens and inside plain scalars; libyaml and kubectl accept them. Charts of Kyma
+    have some at the ends of lines.
+    """
+    import yaml
+
+    class TabLoader(yaml.SafeLoader):
+        """A loader in which a tab separates, and does not indent."""
+
+        def scan_to_next_token(self) -> None:
+            super().scan_to_next_token()
+            while self.peek() == "\t" and (self.flow_level or not self.allow_simple_key):
+                self.forward()
+                super().scan_to_next_token()
+
+        def scan_plain_spaces(self, indent: int, start_mark: Any) -> Any:
+            length = 0
+            while self.peek(length) in " \t":
+                length += 1
+            blanks = self.prefix(length)
+            if "\t" not in blanks:
+                return super().scan_plain_spaces(indent, start_mark)
+            self.forward(length)
+            # At the end of a line tabs do not count, and the next lines may continue the scalar.
+            return super().scan_plain_spaces(indent, start_mark) if self.peek() in "\r\n\0" else [blanks]
+
+    return TabLoader
 
 
 def _size_of(value: Any) -> int:

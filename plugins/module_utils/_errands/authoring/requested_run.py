@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,21 +15,23 @@ from typing import Any
 
 from ..._cluster.cluster import Cluster, Object, ref_of
 from ..._cluster.errors import ClusterError
+from ..._cluster.informer import InformerScope
 from ..._errors import LifecycleError
+from ..._jobs.pod_references import pod_references
 from ..._jobs.run_history import SUCCEEDED
 from ..._objects.health.diagnosis import diagnose
 from ..._objects.health.status import assess_health
 from ..._objects.health.wait import UnhealthyObject
 from ..._progress import REASON_SECONDS, Progress, Step
+from ..._threads import map_in_threads
 from ..._timestamp import timestamp
-from ..due_run import triggered_run
-from ..errand_index import JOB, POD
-from ..errand_model import RUN_REQUEST, Errand, ErrandKey, ErrandPhase, errand_from
+from ..due_run import needs_configuration, triggered_run
+from ..errand_index import JOB, POD, ErrandIndex, watched_scopes
+from ..errand_model import ERRAND_LABEL, RUN_REQUEST, Errand, ErrandKey, ErrandPhase, errand_from, label_value
 from ..errand_reader import FULL_QUOTA
 from ..errand_view import RunOptions
 from ..reconciler import Reconciled, Reconciler
 from .errand_report import errand_run_report, log_command
-from .one_errand import OneErrandReader
 from .run_log import RunLog
 
 PAUSES = (0.2, 0.3, 0.5, 1.0, 1.0, 2.0)
@@ -117,7 +119,7 @@ class RunWait:
         self._options = options
         self._progress = progress
         self._cancelled = cancelled
-        self._reader = OneErrandReader(cluster, key)
+        self._reader = _ErrandReader(cluster, key)
         self._reconciler = Reconciler(cluster, self._reader.index, options=options)
         self._reported = ("", "", "")
         self._begun = time.monotonic()
@@ -249,3 +251,50 @@ class RunWait:
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0 and not self._cancelled():
             time.sleep(min(SLICE_SECONDS, left))
+
+
+class _ErrandReader:
+    """Fills an index with the objects that one errand depends on: its namespace, and no foreign pods.
+
+    The other errands of its namespace count, too, because they may use the versions that it writes.
+
+    Args:
+        cluster: the live one.
+        key: of the errand.
+
+    Attributes:
+        index: to decide from.
+    """
+
+    def __init__(self, cluster: Cluster, key: ErrandKey) -> None:
+        self.index = ErrandIndex()
+        self._cluster = cluster
+        self._key = key
+        self._known: dict[tuple[str, str], dict[str, Object]] = {}
+
+    def refresh(self) -> Errand | None:
+        """Read all objects again; return the errand, or None if it is gone.
+
+        Raises:
+            ClusterError: the server does not answer, or refuses a list.
+        """
+        errands, jobs, pods, *configuration = watched_scopes([self._key.namespace])
+        selector = f"{ERRAND_LABEL}={label_value(self._key.name)}"
+        self._read([errands, *(one._replace(label_selector=selector) for one in (jobs, pods))])
+        errand = self.index.errand(self._key)
+        if errand and needs_configuration(errand):
+            # The list has only their versions; whole objects are read one by one.
+            kinds = {one.kind for one in pod_references(errand.spec.pod_template)}
+            self._read([one for one in configuration if one.kind in kinds])
+        return errand
+
+    def _read(self, scopes: Sequence[InformerScope]) -> None:
+        pages = map_in_threads(lambda one: one.list(self._cluster), scopes)
+        for scope, page in zip(scopes, pages, strict=True):
+            kind, objects = scope[:2], {str(obj["metadata"]["name"]): obj for obj in page.items}
+            for name, obj in self._known.get(kind, {}).items():
+                if name not in objects:
+                    self.index.discard(kind, obj)
+            for obj in objects.values():
+                self.index.put(kind, obj)
+            self._known[kind] = objects

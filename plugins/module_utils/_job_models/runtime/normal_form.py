@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._cluster.cluster import Object
+from ..._cluster.fields.field_owners import owners_of
 from ..._cluster.pod_templates import job_template, pod_template, spec_with_pod_template
 from ..._loose_json import fields_at, items_at, mapping_of, text_of
 from ..schedules import unspread_schedule
@@ -20,7 +21,6 @@ from .canonical_quantity import canonical_quantity
 from .plain_fields import remove_fields
 from .probe_commands import reduce_probes
 from .server_defaults import DEFAULTS_BY_KIND, FIELDS_WITHOUT_EMPTY_MAPS, Defaults
-from .service_form import remove_assigned_fields
 from .variable_order import canonical_order
 
 _SERVER_METADATA = (
@@ -43,6 +43,8 @@ _CONTROLLER_ANNOTATIONS: Mapping[str, str] = {
     "Job": "batch.kubernetes.io/",
 }
 _JOB_LABELS = ("controller-uid", "job-name")
+_ASSIGNED_FIELDS = ("clusterIP", "clusterIPs", "healthCheckNodePort", "ipFamilies", "ipFamilyPolicy")
+_HEADLESS = "None"
 MOST_RETRIES, DEFAULT_RETRIES = 2**31 - 1, 6
 """The API server's defaults of a Job's ``backoffLimit``, with a limit per index and without."""
 
@@ -62,7 +64,7 @@ def normal_form(obj: Mapping[str, Any], *, is_strict: bool = False) -> Object:
     form: Object = _without_absent({name: value for name, value in obj.items() if name != "status"})
     if kind == "Service":
         # This needs the managedFields.
-        remove_assigned_fields(form)
+        _remove_assigned_fields(form)
     _reduce_metadata(fields_at(form, "metadata"), kind)
     if kind == "Job":
         _reduce_job(form)
@@ -136,6 +138,29 @@ def _set_list(fields: Object, name: str, items: list[Any]) -> None:
     fields[name] = items
     if not items:
         del fields[name]
+
+
+def _remove_assigned_fields(service: Object) -> None:
+    """Remove what the API server has assigned to a Service, and target ports that equal the port.
+
+    A value that the author chose stays. Of a new object, that is every value. Of a live object, it is those
+    that a field manager has set.
+    """
+    spec = fields_at(service, "spec")
+    is_live = "uid" in fields_at(service, "metadata")
+    for field in _ASSIGNED_FIELDS:
+        if is_live and spec.get(field) != _HEADLESS and not owners_of(service, "f:spec", f"f:{field}"):
+            remove_fields(spec, field)
+    # The API server keeps both equal.
+    if spec.get("clusterIPs") == [spec.get("clusterIP")]:
+        remove_fields(spec, "clusterIPs")
+    for port in items_at(spec, "ports"):
+        key = f'k:{{"port":{port.get("port")},"protocol":"{port.get("protocol") or "TCP"}"}}'
+        is_chosen = owners_of(service, "f:spec", "f:ports", key, "f:nodePort")
+        if (is_live and not is_chosen) or port.get("nodePort") == 0:
+            remove_fields(port, "nodePort")
+        if port.get("targetPort") in (port.get("port"), 0, ""):
+            remove_fields(port, "targetPort")
 
 
 def _reduce_job(form: Object) -> None:

@@ -16,6 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_ind
     POD,
     SECRET,
     ErrandIndex,
+    is_output_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import (
     ERRAND_LABEL,
@@ -23,7 +24,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_mod
     errand_from,
     label_value,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.output_cycles import is_written_by
 
 from tests.support.played_errands import NAMESPACE, container, errand_object, one_file, reading
 
@@ -180,4 +180,4 @@ def test_a_secret_is_written_by_an_output_file_that_becomes_it_or_a_version_of_i
     secret: str, entry: dict[str, Any], expected: bool
 ) -> None:
     [file] = errand_from(errand(output=one_file(**entry))).spec.output.files
-    assert is_written_by(secret, file) is expected
+    assert is_output_of(secret, file) is expected
