@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
-from typing import Annotated, Protocol
+from typing import Annotated
 
 from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import Conflict, NotFound
@@ -21,14 +21,6 @@ COUNTER_NAME = "jobs"
 """The name of the only object with counters in a namespace."""
 MOST_ATTEMPTS = 10
 """How often a counter is written while others change it at the same time."""
-
-
-class HasUid(Protocol):
-    """Anything with the uid of an object."""
-
-    @property
-    def uid(self) -> str:
-        """The ``metadata.uid`` of the object."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +62,7 @@ COUNTER_KIND = JOB_COUNTER.address
 
 def counted(
     counter: JobCounter,
-    unknown: Iterable[HasUid],
+    unknown: Iterable[str],
     missing: Iterable[StoredDefinition],
     existing_uids: Set[str],
 ) -> JobCounter:
@@ -78,11 +70,11 @@ def counted(
 
     Args:
         counter: before the jobs were found.
-        unknown: jobs that exist only in Kubernetes.
+        unknown: uids of jobs that exist only in Kubernetes.
         missing: definitions that exist without their job.
         existing_uids: of all objects of the namespace. Others are forgotten.
     """
-    jobs = _uids(one.uid for one in unknown) - counter.uids
+    jobs = _uids(unknown) - counter.uids
     definitions = _uids(_uid(one.obj) for one in missing) - counter.definition_uids
     return replace(
         counter,

@@ -12,7 +12,7 @@ from .._cluster.cluster import Cluster
 from .._cluster.errors import ApiError, NotFound
 from .._job_models.storage.definition import StoredDefinition
 from .counters import JobCounter, counted, write_counter
-from .snapshot import RuntimeJob, StoreSnapshot
+from .snapshot import StoreSnapshot
 from .unknown_jobs import missing_jobs, unknown_jobs
 
 
@@ -31,10 +31,10 @@ def count_jobs(
     Raises:
         ClusterError: a counter can't be written.
     """
-    unknown: dict[str, list[RuntimeJob]] = defaultdict(list)
+    unknown: dict[str, list[str]] = defaultdict(list)
     missing: dict[str, list[StoredDefinition]] = defaultdict(list)
     for job in unknown_jobs(snapshot):
-        unknown[job.key.namespace].append(job)
+        unknown[job.key.namespace].append(job.uid)
     for definition in missing_jobs(snapshot):
         missing[definition.key.namespace].append(definition)
     counters: dict[str, JobCounter] = {}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ...module_utils._carrier.module_materials import NO_MODULE_MATERIALS, ModuleMaterials
 from ...module_utils._carrier.task import AvailableRelease, Materials
@@ -27,23 +27,8 @@ from .._migrations.discovery import discover_migrations, folders_of
 from .._release.fingerprint import fingerprint, release_digest
 from .._release.programs import run_always
 
-
-class Bundles(Protocol):
-    """Stores rendered releases and the outputs of programs as files."""
-
-    def path(self, fingerprint: str) -> Path:
-        """The path of the bundle of the release with this fingerprint."""
-
-    def release(
-        self,
-        fingerprint: str,
-        enough: Callable[[Release], bool],
-        read: Callable[[Release | None], Release],
-    ) -> Release:
-        """The release with this fingerprint; ``read`` adds to the stored one if that is not ``enough``."""
-
-    def output(self, key: str, run: Callable[[], str]) -> str:
-        """The stored output of a program for a key, or that of ``run``."""
+if TYPE_CHECKING:
+    from .._release.cache import ReleaseCache
 
 
 class NoRelease(LifecycleError):
@@ -81,7 +66,7 @@ class ControllerMaterials(Materials):
         *,
         migration_folders: Sequence[str] = (),
         migration_collections: Sequence[str] = (),
-        bundles: Bundles | None = None,
+        bundles: ReleaseCache | None = None,
         hide_login: Callable[[str, str], str] = lambda source, _checksum: without_login(source),
         catalog: Sequence[str | Mapping[str, Any]] | None = None,
         modules: ModuleMaterials = NO_MODULE_MATERIALS,

@@ -19,10 +19,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.default_configuration import (
     create_configuration,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.hand_over import hand_over
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     entry_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.hand_over import hand_over
 
 from .conftest import Kubectl, OwnKinds
 

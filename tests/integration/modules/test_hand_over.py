@@ -16,11 +16,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.appl
     ApplyTerms,
     apply_objects,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.hand_over import hand_over
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     InventoryEntry,
     entry_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.hand_over import hand_over
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import Policy
 
 from .conftest import Kubectl

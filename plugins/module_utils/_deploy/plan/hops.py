@@ -6,11 +6,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeVar
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from ..._carrier.task import Materials
+from ..._carrier.task import AvailableRelease, Materials
 from ..._cluster.cluster import Cluster
 from ..._components.component_health import ObservedHealth
 from ..._components.component_inventory import deployed_as, intended_inventory, with_deployed_as
@@ -25,14 +24,6 @@ from ..desired.unchanged_components import read_release
 from .observed_state import ObservedState
 from .release_plan import Plan, PlanRequest
 from .release_rehearsal import ReleaseRehearsal
-
-
-@dataclass(frozen=True)
-class _Stop:
-    version: str
-    upgrades_from: tuple[str, ...]
-    materials: Materials
-    options: Mapping[str, str] = field(default_factory=dict)
 
 
 def plan_hops(
@@ -53,10 +44,8 @@ def plan_hops(
     installation = observed.installation
     standing = {} if observed.refused else observed.inventories
     release, unchanged = read_release(materials, standing)
-    desired = _Stop(release.version, release.upgrades_from, materials)
-    at_hand = [
-        _Stop(o.version, o.upgrades_from, o.materials, o.options) for o in materials.available_releases()
-    ]
+    desired = AvailableRelease(release.version, release.upgrades_from, {}, materials)
+    at_hand = materials.available_releases()
     target = installation.version if request.abandon else installation.target
     way = find_hops(desired, at_hand, installation.version, target)
     plans: list[Plan] = []
@@ -127,24 +116,9 @@ def state_after_deployment(
     return replace(observed, installation=installation, inventories=inventories)
 
 
-class PathStop(Protocol):
-    """A release that a path may lead over."""
-
-    @property
-    def version(self) -> str:
-        """Its version."""
-
-    @property
-    def upgrades_from(self) -> Sequence[str]:
-        """The versions that it may follow; empty means the previous minor."""
-
-
-AnyStop = TypeVar("AnyStop", bound=PathStop)
-
-
 def find_hops(
-    desired: AnyStop, at_hand: Sequence[AnyStop], version: str, target: str
-) -> list[AnyStop] | None:
+    desired: AvailableRelease, at_hand: Sequence[AvailableRelease], version: str, target: str
+) -> list[AvailableRelease] | None:
     """The shortest path to a release, its last stop; of several shortest paths the one over newer releases.
 
     It leads over a pre-release only if there is no other path. An open deployment is ended first. None if
@@ -169,9 +143,9 @@ def find_hops(
     return _shortest([desired, *finals], version) or _shortest([desired, *finals, *previews], version)
 
 
-def _shortest(stops: Sequence[AnyStop], version: str) -> list[AnyStop] | None:
+def _shortest(stops: Sequence[AvailableRelease], version: str) -> list[AvailableRelease] | None:
     """The shortest path to the first of some stops, preferably over earlier ones of the others."""
-    ways: deque[tuple[str, list[AnyStop]]] = deque([(version, [])])
+    ways: deque[tuple[str, list[AvailableRelease]]] = deque([(version, [])])
     seen: set[str] = set()
     while ways:
         here, way = ways.popleft()
@@ -184,7 +158,7 @@ def _shortest(stops: Sequence[AnyStop], version: str) -> list[AnyStop] | None:
     return None
 
 
-def _newest_first(stops: Iterable[AnyStop]) -> list[AnyStop]:
+def _newest_first(stops: Iterable[AvailableRelease]) -> list[AvailableRelease]:
     from packaging.version import Version
 
     return sorted(stops, key=lambda one: Version(one.version), reverse=True)

@@ -3,5 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The objects of an owner as they were last written, and the changes since.
 
-Public modules: `finished_job_entries`, `inventory`, `inventory_entry`, `live_objects`, `namespace_creators`.
+Public modules: `finished_job_entries`, `hand_over`, `inventory`, `inventory_entry`, `live_objects`,
+`namespace_creators`.
 """

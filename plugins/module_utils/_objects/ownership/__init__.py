@@ -3,5 +3,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Owners of objects and fields: field managers, adoption, drift, other tools.
 
-Public modules: `adoption`, `autoscaling`, `findings`, `hand_over`, `losses`, `other_tools`, `policy`.
+Public modules: `adoption`, `autoscaling`, `findings`, `losses`, `other_tools`, `policy`.
 """

@@ -101,9 +101,8 @@ def count(cluster: MemoryCluster) -> tuple[int, int]:
     """What each of the tasks does that may write."""
     snapshot = read(cluster)
     before = snapshot.counter("shop")
-    after = counted(
-        before, unknown_jobs(snapshot), missing_jobs(snapshot), snapshot.uids.get("shop", frozenset())
-    )
+    unknown = [job.uid for job in unknown_jobs(snapshot)]
+    after = counted(before, unknown, missing_jobs(snapshot), snapshot.uids.get("shop", frozenset()))
     return write_counter(cluster, before, after).counts
 
 

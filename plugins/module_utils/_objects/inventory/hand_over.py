@@ -10,16 +10,17 @@ kubectl has no conflict with us, and removes fields that a later manifest no lon
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from ..._batch import Batch
-from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object, Ref
+from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object
 from ..._cluster.errors import ClusterError, Conflict, NotFound, Unreachable
 from ..._cluster.fields.field_sets import Field, from_fields_v1, to_fields_v1
 from ..._cluster.fields.managed_fields import APPLY
 from ..._cluster.fields.written_by import WRITTEN_BY, is_ours, is_write_of
-from .adoption import ManagerEntry
-from .policy import LAST_APPLIED
+from ..ownership.adoption import ManagerEntry
+from ..ownership.policy import LAST_APPLIED
+from .inventory_entry import InventoryEntry
 
 SUCCESSOR = "kubectl"
 """The field manager of ``kubectl apply --server-side``."""
@@ -27,24 +28,8 @@ TRIES = 5
 """How often to try: controllers may write a status between two requests."""
 
 
-class OwnedObject(Protocol):
-    """The recorded data of an object."""
-
-    @property
-    def api_version(self) -> str:
-        """The version in which to read and write it."""
-
-    @property
-    def ref(self) -> Ref:
-        """The reference of the object."""
-
-    @property
-    def uid(self) -> str:
-        """The uid of the object that we applied."""
-
-
 def hand_over(
-    cluster: Cluster, objects: Iterable[OwnedObject], batch: Batch | None = None
+    cluster: Cluster, objects: Iterable[InventoryEntry], batch: Batch | None = None
 ) -> list[ClusterError]:
     """Give objects up. Skips those that no longer exist or were recreated since.
 
@@ -59,7 +44,7 @@ def hand_over(
         Unreachable: the server is unreachable. Objects given up before that stay given up.
     """
 
-    def release(known: OwnedObject) -> ClusterError | None:
+    def release(known: InventoryEntry) -> ClusterError | None:
         try:
             _release(cluster, known)
         except Unreachable:
@@ -72,7 +57,7 @@ def hand_over(
     return [error for error in batch.map(release, objects, name=lambda one: one.ref) if error]
 
 
-def _release(cluster: Cluster, known: OwnedObject) -> None:
+def _release(cluster: Cluster, known: InventoryEntry) -> None:
     """Give one object up."""
     ref = known.ref
     for attempt in range(1, TRIES + 1):

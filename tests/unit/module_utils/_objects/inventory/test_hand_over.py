@@ -24,14 +24,14 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.field_sets import from_fields_v1
 from ansible_collections.kyma.lifecycle.plugins.module_utils._dry_run.error_responses import problem
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_object import apply_object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
-    InventoryEntry,
-    entry_of,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.hand_over import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.hand_over import (
     TRIES,
     hand_over,
     released_metadata,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
+    InventoryEntry,
+    entry_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.policy import (
     LAST_APPLIED,
