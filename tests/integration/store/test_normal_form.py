@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ClusterError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
+    apply_merge_patch,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deep_copy import deep_copy
@@ -19,7 +22,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fie
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.normal_form import (
     normal_form,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.patches import apply_patch
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.runtime_objects import (
     runtime_objects,
 )
@@ -104,11 +106,11 @@ def test_the_normal_form_can_be_created_again_and_becomes_the_same(api: LiveClus
 
 def _without_assigned(obj: Object) -> Object:
     if obj["kind"] == "Service":
-        return apply_patch(obj, {"spec": {"clusterIP": None, "clusterIPs": None, "ports": None}})
+        return apply_merge_patch(obj, {"spec": {"clusterIP": None, "clusterIPs": None, "ports": None}})
     if obj["kind"] == "Job":
         patch = {"batch.kubernetes.io/controller-uid": None, "controller-uid": None}
         labels = {"metadata": {"labels": patch}}
-        return apply_patch(obj, {**labels, "spec": {"selector": None, "template": labels}})
+        return apply_merge_patch(obj, {**labels, "spec": {"selector": None, "template": labels}})
     return obj
 
 
@@ -229,7 +231,7 @@ def test_chosen_fields_of_a_service_are_part_of_its_form(live_cluster: LiveClust
 
 def test_a_service_without_an_address(api: LiveCluster) -> None:
     spec = {"clusterIP": "None", "type": None, "externalTrafficPolicy": None}
-    headless = apply_patch(rich_service("default"), {"spec": spec})
+    headless = apply_merge_patch(rich_service("default"), {"spec": spec})
     assert_same_form(api, headless)
     assert normal_form(answer(api, headless))["spec"]["clusterIP"] == "None"
 
@@ -273,7 +275,7 @@ VARIANTS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=VARIANTS)
 def test_a_variant(api: LiveCluster, variant: tuple[str, Mapping[str, Any]]) -> None:
     kind, patch = variant
-    assert_same_form(api, apply_patch(RICH[kind]("default"), {"spec": patch}))
+    assert_same_form(api, apply_merge_patch(RICH[kind]("default"), {"spec": patch}))
 
 
 @pytest.mark.parametrize("labels", [{}, {"app": "shop", "tier": "back"}, {"other": "a"}])

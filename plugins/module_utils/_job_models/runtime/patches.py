@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..._cluster.cluster import Object
-from ..._cluster.fields.json_patch import apply_merge_patch, merge_patch_between
+from ..._cluster.fields.json_patch import merge_patch_between
 from ..._deep_copy import deep_copy
 from ..._loose_json import mapping_of, text_of
 
@@ -25,12 +25,6 @@ def merge_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> Object:
     A list is replaced as a whole, so nulls inside it stay.
     """
     return deep_copy(merge_patch_between(old, _without_nulls(new)))
-
-
-def apply_patch(obj: Mapping[str, Any], patch: Mapping[str, Any]) -> Object:
-    """The object after a merge patch. The result shares nothing with either argument."""
-    patched: Object = deep_copy(apply_merge_patch(obj, patch))
-    return patched
 
 
 def _without_nulls(fields: Mapping[str, Any]) -> Object:

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
+    apply_merge_patch,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.normal_form import (
     normal_form,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.patches import apply_patch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -357,7 +359,7 @@ def test_a_normal_form_is_its_own_normal_form(sample: Object) -> None:
 
 def test_fields_that_we_do_not_know_stay() -> None:
     unknown = {"spec": {"template": {"spec": {"new": {"nested": {}, "off": False, "none": ""}}}}}
-    form = normal_form(apply_patch(rich_deployment(), unknown))
+    form = normal_form(apply_merge_patch(rich_deployment(), unknown))
     assert form["spec"]["template"]["spec"]["new"] == {"nested": {}, "off": False, "none": ""}
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.json_patch import (
+    apply_merge_patch,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.patches import (
-    apply_patch,
     merge_patch,
 )
 from hypothesis import given, settings
@@ -39,7 +41,7 @@ def without_nulls(value: Any) -> Any:
 def test_a_patch_turns_one_object_into_the_other(old: Any, new: Any) -> None:
     before = deep_copy((old, new))
     patch = merge_patch(old, new)
-    assert apply_patch(old, patch) == without_nulls(new)
+    assert apply_merge_patch(old, patch) == without_nulls(new)
     assert (old, new) == before
 
 
@@ -49,7 +51,7 @@ def test_no_part_of_a_patch_can_be_left_out(old: Any, new: Any) -> None:
     patch = merge_patch(old, new)
     for name in patch:
         shorter = {other: value for other, value in patch.items() if other != name}
-        assert apply_patch(old, shorter) != without_nulls(new)
+        assert apply_merge_patch(old, shorter) != without_nulls(new)
 
 
 @pytest.mark.parametrize(
@@ -70,14 +72,8 @@ def test_a_patch(old: Any, new: Any, patch: Any) -> None:
     assert merge_patch(old, new) == patch
 
 
-def test_a_patch_and_its_result_share_nothing_with_the_arguments() -> None:
-    old: Any = {"kept": {"x": []}}
+def test_a_patch_shares_nothing_with_the_arguments() -> None:
     new: Any = {"kept": {"x": []}, "added": [{}]}
-    patch = merge_patch(old, new)
-    result = apply_patch(old, patch)
+    patch = merge_patch({"kept": {"x": []}}, new)
     patch["added"].append(1)
-    result["kept"]["x"].append(2)
-    result["added"].append(3)
-    assert old == {"kept": {"x": []}}
     assert new == {"kept": {"x": []}, "added": [{}]}
-    assert patch["added"] == [{}, 1]
