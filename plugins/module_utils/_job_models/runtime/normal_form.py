@@ -18,7 +18,6 @@ from ..._cluster.pod_templates import job_template, pod_template, spec_with_pod_
 from ..._loose_json import fields_at, items_at, mapping_of, text_of
 from ..schedules import unspread_schedule
 from .canonical_quantity import canonical_quantity
-from .plain_fields import remove_fields
 from .probe_commands import reduce_probes
 from .server_defaults import DEFAULTS_BY_KIND, FIELDS_WITHOUT_EMPTY_MAPS, Defaults
 from .variable_order import canonical_order
@@ -76,7 +75,7 @@ def normal_form(obj: Mapping[str, Any], *, is_strict: bool = False) -> Object:
     _reduce_pod_template(template, kind)
     if not is_strict:
         for holder in (template, job_template(form)):
-            remove_fields(fields_at(holder, "metadata"), "name", "namespace")
+            _remove_fields(fields_at(holder, "metadata"), "name", "namespace")
         _sort_lists(fields_at(template, "spec"))
     _remove_defaults(form, DEFAULTS_BY_KIND.get(kind, {}))
     reduced: Object = _without_empty_maps(form)
@@ -121,11 +120,11 @@ def _remove_defaults(value: Any, defaults: Defaults) -> None:
 
 
 def _reduce_metadata(metadata: Object, kind: str) -> None:
-    remove_fields(metadata, *_SERVER_METADATA)
+    _remove_fields(metadata, *_SERVER_METADATA)
     if "name" in metadata:
-        remove_fields(metadata, "generateName")
+        _remove_fields(metadata, "generateName")
     annotations = fields_at(metadata, "annotations")
-    remove_fields(annotations, _LAST_APPLIED, prefix=_CONTROLLER_ANNOTATIONS.get(kind))
+    _remove_fields(annotations, _LAST_APPLIED, prefix=_CONTROLLER_ANNOTATIONS.get(kind))
     if "ownerReferences" in metadata:
         owners = [one for one in items_at(metadata, "ownerReferences") if not one.get("controller")]
         _set_list(metadata, "ownerReferences", owners)
@@ -150,29 +149,29 @@ def _remove_assigned_fields(service: Object) -> None:
     is_live = "uid" in fields_at(service, "metadata")
     for field in _ASSIGNED_FIELDS:
         if is_live and spec.get(field) != _HEADLESS and not owners_of(service, "f:spec", f"f:{field}"):
-            remove_fields(spec, field)
+            _remove_fields(spec, field)
     # The API server keeps both equal.
     if spec.get("clusterIPs") == [spec.get("clusterIP")]:
-        remove_fields(spec, "clusterIPs")
+        _remove_fields(spec, "clusterIPs")
     for port in items_at(spec, "ports"):
         key = f'k:{{"port":{port.get("port")},"protocol":"{port.get("protocol") or "TCP"}"}}'
         is_chosen = owners_of(service, "f:spec", "f:ports", key, "f:nodePort")
         if (is_live and not is_chosen) or port.get("nodePort") == 0:
-            remove_fields(port, "nodePort")
+            _remove_fields(port, "nodePort")
         if port.get("targetPort") in (port.get("port"), 0, ""):
-            remove_fields(port, "targetPort")
+            _remove_fields(port, "targetPort")
 
 
 def _reduce_job(form: Object) -> None:
     metadata, spec = fields_at(form, "metadata"), fields_at(form, "spec")
     template_metadata = fields_at(pod_template(form), "metadata")
     if not spec.get("manualSelector"):
-        remove_fields(spec, "selector")
+        _remove_fields(spec, "selector")
         for holder in (metadata, template_metadata):
-            remove_fields(fields_at(holder, "labels"), *_JOB_LABELS, prefix="batch.kubernetes.io/")
+            _remove_fields(fields_at(holder, "labels"), *_JOB_LABELS, prefix="batch.kubernetes.io/")
     # A Job that is created without labels gets those of its pods.
     if metadata.get("labels") == template_metadata.get("labels"):
-        remove_fields(metadata, "labels")
+        _remove_fields(metadata, "labels")
 
 
 def _reduce_job_spec(spec: Object) -> None:
@@ -194,7 +193,7 @@ def _reduce_job_spec(spec: Object) -> None:
 
 def _reduce_pod_template(template: Object, kind: str) -> None:
     if kind == "Deployment":
-        remove_fields(fields_at(template, "metadata", "annotations"), RESTARTED_AT)
+        _remove_fields(fields_at(template, "metadata", "annotations"), RESTARTED_AT)
     pod = fields_at(template, "spec")
     # The API server returns the field's old name in addition to the new one.
     account = pod.pop("serviceAccount", "")
@@ -242,7 +241,7 @@ def _reduce_container(container: Object, *, is_on_host: bool) -> None:
         _reduce_quantity(fields_at(variable, "valueFrom", "resourceFieldRef"), "divisor")
     for port in items_at(container, "ports"):
         if is_on_host and port.get("hostPort") == port.get("containerPort"):
-            remove_fields(port, "hostPort")
+            _remove_fields(port, "hostPort")
 
 
 def _reduce_pull_policy(holder: Object, image_field: str, policy_field: str) -> None:
@@ -265,3 +264,10 @@ def _reduce_amounts(amounts: Object) -> None:
 def _reduce_quantity(holder: Object, field: str) -> None:
     if field in holder:
         holder[field] = canonical_quantity(holder[field])
+
+
+def _remove_fields(fields: Object, *names: str, prefix: str | None = None) -> None:
+    """Remove fields by their names, and all whose name has the prefix."""
+    for name in list(fields):
+        if name in names or (prefix is not None and name.startswith(prefix)):
+            del fields[name]
