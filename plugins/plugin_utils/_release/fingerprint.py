@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The digests of a release, computed without parsing or rendering.
 
-The fingerprint covers all that a rendering depends on: while it is the same, there is nothing to deploy. The
-release digest covers only the files, so it is the same on all clusters that have the release.
+The fingerprint covers all that a rendering depends on: while it is the same, there is nothing to deploy. It
+takes an archive as it is, so that nothing is fetched or unpacked for it. The release digest covers only the
+files, so it is the same on all clusters that have the release, and for an archive and its folder.
 """
 
 from __future__ import annotations

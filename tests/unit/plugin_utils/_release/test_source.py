@@ -22,7 +22,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.limits import Limits
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ReleaseRequest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import open_source
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source import Source, open_source
 
 Member = tuple[tarfile.TarInfo, bytes]
 
@@ -275,3 +275,16 @@ def test_an_absolute_path_stays_inside(archive: Callable[..., Path], tmp_path: P
 def test_a_link_inside_of_an_archive_stays(archive: Callable[..., Path]) -> None:
     path = archive(member("a/x.yaml", "x"), member("b", type=tarfile.SYMTYPE, linkname="a/x.yaml"))
     assert opened(ReleaseRequest(str(path)))[2] == {"a/x.yaml": "x", "b": "x"}
+
+
+def test_each_folder_that_can_not_be_copied_says_why(tmp_path: Path) -> None:
+    root, workdir = tmp_path / "release", tmp_path / "copies"
+    workdir.mkdir()
+    for name in "ab":
+        (root / name).mkdir(parents=True)
+        for number in range(2):
+            (root / name / f"{number}.yaml").touch()
+    source = Source(root, "2.9", (), Limits(archive_files=1), workdir)
+    for name in "ab":
+        with pytest.raises(ReleaseError, match=f"2.9/{name}: .*more than 1 files"):
+            source.private_copy(root / name)
