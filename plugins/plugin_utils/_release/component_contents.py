@@ -24,7 +24,7 @@ from .problems import ProblemCollector
 from .programs import Outputs, run_always
 from .rendering import Renderer, read_files
 from .source import Source
-from .source_hash import component_source_hash, files_source_hash
+from .unread_content import unread_component, unread_files
 from .values import UserValues
 
 OnRead = Callable[[int, int], None]
@@ -63,8 +63,7 @@ class Contents:
         """The CRDs, read only if necessary."""
         if self.earlier is not None and self.earlier.crds.is_read:
             return self.earlier.crds
-        source = files_source_hash(self.layout.crd_files(), self.source.root, self.source.limits)
-        unread = Content((), source_hash=source.digest, has_namespaces=source.has_namespaces, is_read=False)
+        unread = unread_files(self.layout.crd_files(), self.source.root, self.source.limits)
         return unread if self.skip else self.read_crds(unread)
 
     def read_crds(self, crds: Content) -> Content:
@@ -129,7 +128,7 @@ class Contents:
     def _unread(
         self, entry: ComponentEntry, sources: Mapping[str, ComponentSource], values: UserValues, crds: Content
     ) -> Content:
-        source = component_source_hash(
+        return unread_component(
             entry,
             sources[entry.name],
             values=values.for_component(entry.name),
@@ -138,7 +137,6 @@ class Contents:
             root=self.source.root,
             limits=self.source.limits,
         )
-        return Content((), source_hash=source.digest, has_namespaces=source.has_namespaces, is_read=False)
 
     def _read_content(self, collected: ManifestCollection, unread: Content) -> Content:
         self.findings.problems += collected.problems

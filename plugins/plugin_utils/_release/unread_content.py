@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A digest of the source of a component, so that it is rendered again only if that has changed."""
+"""Content before it is read: a digest of its source says whether it has to be rendered again."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...module_utils._release.limits import DEFAULT_LIMITS, Limits
-from ...module_utils._release.model import ComponentEntry
+from ...module_utils._release.model import ComponentEntry, Content
 from .fingerprint import RENDERING, Digest, content_of, files_of
 from .layout import Chart, ComponentSource, Manifests
 
@@ -22,21 +21,8 @@ _NAMESPACE = re.compile(rb"""kind["']?\s*:\s*(?:[&!]\S+\s+)*(?:["']?Namespace\b|
 """A kind that is Namespace, or may come to be by an alias or a template."""
 
 
-@dataclass(frozen=True)
-class SourceHash:
-    """The source of content.
-
-    Attributes:
-        digest: sha256 over all of it, as hexadecimal digits; empty if unknown.
-        has_namespaces: whether there may be a Namespace in it.
-    """
-
-    digest: str
-    has_namespaces: bool
-
-
-def files_source_hash(files: Iterable[Path], root: Path, limits: Limits = DEFAULT_LIMITS) -> SourceHash:
-    """The source of plain manifests of the release in a folder.
+def unread_files(files: Iterable[Path], root: Path, limits: Limits = DEFAULT_LIMITS) -> Content:
+    """The content of plain manifests of the release in a folder, with the digest of the files.
 
     Raises:
         ReleaseError: one can't be read.
@@ -44,10 +30,10 @@ def files_source_hash(files: Iterable[Path], root: Path, limits: Limits = DEFAUL
     parts = _Parts(root, limits)
     for file in files:
         parts.add_file(file.name, file)
-    return parts.source()
+    return parts.content()
 
 
-def component_source_hash(
+def unread_component(
     entry: ComponentEntry,
     source: ComponentSource,
     *,
@@ -56,8 +42,8 @@ def component_source_hash(
     helm_version: Callable[[], str],
     root: Path,
     limits: Limits,
-) -> SourceHash:
-    """The source of a component; unknown for a kustomization, whose bases may be anywhere.
+) -> Content:
+    """The content of a component; a kustomization has no digest, as its bases may be anywhere.
 
     Args:
         entry: of the component list.
@@ -72,9 +58,9 @@ def component_source_hash(
         ReleaseError: a file can't be read, or a tool is missing.
     """
     if isinstance(source, Manifests):
-        return files_source_hash(source.files, root, limits)
+        return unread_files(source.files, root, limits)
     if not isinstance(source, Chart):
-        return SourceHash("", has_namespaces=True)
+        return Content((), is_read=False)
     parts = _Parts(root, limits)
     for name, part in (
         ("component", entry.name),
@@ -88,7 +74,7 @@ def component_source_hash(
         parts.add_file(file.path_from(source.folder), Path(file.place))
     for path in source.values:
         parts.add_file("profile", path)
-    return parts.source()
+    return parts.content()
 
 
 class _Parts:
@@ -113,5 +99,5 @@ class _Parts:
     def _detect_namespaces(self, part: bytes) -> None:
         self._has_namespaces = self._has_namespaces or bool(_NAMESPACE.search(part))
 
-    def source(self) -> SourceHash:
-        return SourceHash(self._digest.hex(), self._has_namespaces)
+    def content(self) -> Content:
+        return Content((), source_hash=self._digest.hex(), has_namespaces=self._has_namespaces, is_read=False)

@@ -22,7 +22,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.loader imp
     load_crds,
     load_release,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.source_hash import files_source_hash
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.unread_content import unread_files
 
 from tests.unit.conftest import Write
 from tests.unit.plugin_utils._release.test_helm import CHECKOUT
@@ -198,7 +198,7 @@ def test_the_source_of_a_kustomization_is_unknown(write: Write) -> None:
 )
 def test_possible_namespaces_are_detected_without_reading(write: Write, text: str, may_have: bool) -> None:
     root = write({"a.yaml": f"apiVersion: v1\n{text}\n"})
-    assert files_source_hash([root / "a.yaml"], root).has_namespaces is may_have
+    assert unread_files([root / "a.yaml"], root).has_namespaces is may_have
 
 
 class TestMaterials:
