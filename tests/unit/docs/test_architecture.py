@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import RUN
 
 from tests.cluster.paths import ROOT
 from tests.make.selection import rooms
@@ -72,9 +74,29 @@ def test_each_room_of_tests_that_is_named_exists(page: Path) -> None:
     assert {*re.findall(r"ROOM=(\w+)", page.read_text())} <= rooms().keys()
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_each_file_that_is_named_without_its_folder_exists(page: Path) -> None:
+    # Ansible writes the others.
+    named_files = re.findall(r"`((?!AnsiballZ_)\w+\.(?:py|yml))`", page.read_text())
+    names = {PLACEHOLDER.sub("*", name) for name in named_files}
+    existing = {file.name for place in PLACES for file in (ROOT / place).rglob("*.*")}
+    assert {name for name in names if not fnmatch.filter(existing, name)} == set()
+
+
 def test_a_path_without_a_file_matches_nothing() -> None:
     [path] = paths_in("`plugins/no/NAME.py`, `plugins`, `make fix`, `plugins with a blank/x`")
     assert not any(ROOT.glob(PLACEHOLDER.sub("*", path)))
+
+
+def test_the_table_of_debugging_has_each_field_of_the_record_of_a_run() -> None:
+    table = re.search(r"^\| in the record of a run .*\n(\|.*\n)+", (DOCS / "debugging.md").read_text(), re.M)
+    assert table
+    listed = set(re.findall(r"`((?:spec|status)\.\w+(?:\.\w+)?)`", table[0]))
+    parts = RUN.schema["properties"]
+    fields = {f"{part}.{name}" for part in ("spec", "status") for name in parts[part]["properties"]}
+    begin = {f"status.begin.{name}" for name in parts["status"]["properties"]["begin"]["properties"]}
+    assert listed <= fields | begin
+    assert {".".join(path.split(".")[:2]) for path in listed} == fields
 
 
 def test_the_index_of_decisions_lists_each() -> None:
