@@ -89,6 +89,9 @@ def _skeleton(migration: type[Migration]) -> str:
 def own() -> tuple[Sequence[type[Migration]], str]:
     """The collection's own migrations, and the newest release that it supports."""
     migration_set = discover_migrations([], [])
+    # Otherwise the page would lose all of them because of one.
+    if migration_set.problems:
+        raise SystemExit("\n".join(migration_set.problems))
     return migration_set.migrations, supported_release(ROOT)
 
 

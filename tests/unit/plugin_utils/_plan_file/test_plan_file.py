@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._plan_file.plan_fil
     version_of_hop,
     write_plan,
 )
+
+from tests.cluster.paths import ROOT
 
 PARAMS: dict[str, Any] = {
     **{name: option.get("default") for name, option in DEFINITION.argument_spec.items()},
@@ -123,6 +126,11 @@ def test_an_option_that_holds_no_secret_is_stored() -> None:
         "migration_collections",
         "skip_migrations",
     }
+
+
+def test_a_run_takes_each_option_that_a_stored_plan_has_recorded() -> None:
+    stages = (ROOT / "roles" / "kyma" / "tasks" / "stages.yml").read_text()
+    assert sorted(re.findall(r"__kyma_kept\.(\w+)", stages)) == sorted(RUN_OPTIONS)
 
 
 def test_secret_options_are_stored_by_name_without_their_values(tmp_path: Path) -> None:
