@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -174,7 +175,7 @@ class _Trial:
             for number in range(1, times + 1):
                 position = end_of(self._cluster.audit_log)
                 self._change(name)
-                _eventually(lambda: self._have_run(affected, number + 1))  # noqa: B023
+                _eventually(partial(self._have_run, affected, number + 1))
                 samples.append(answer_seconds(self._cluster.audit_log, position, count))
             seconds = median(samples)
             what = "a changed ConfigMap until its Job" if count == 1 else f"until the last of {count} Jobs"

@@ -80,9 +80,11 @@ def _add_json(archive: tarfile.TarFile, content: object, media_type: str) -> dic
     return _add_stream(archive, io.BytesIO(json.dumps(content).encode()), media_type)
 
 
-def _add_stream(archive: tarfile.TarFile, stream: IO[bytes], media_type: str) -> dict[str, object]:
+def _add_stream(
+    archive: tarfile.TarFile, stream: io.BytesIO | io.BufferedRandom, media_type: str
+) -> dict[str, object]:
     stream.seek(0)
-    digest = hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
+    digest = hashlib.file_digest(stream, "sha256").hexdigest()
     size = stream.seek(0, io.SEEK_END)
     stream.seek(0)
     entry = tarfile.TarInfo(f"blobs/sha256/{digest}")

@@ -40,7 +40,7 @@ def story(function: StoryFunction) -> Callable[[StoryPlayer], None]:
 
     test.__name__, test.__qualname__ = function.__name__, function.__qualname__
     test.__doc__, test.__module__ = function.__doc__, function.__module__
-    test.story = function  # type: ignore[attr-defined]
+    test.__dict__["story"] = function
     return test
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
@@ -130,12 +131,12 @@ def test_an_image_that_appears_at_the_limit_runs_once_or_never(site: ErrandSite)
         site.create(with_image(name, image_of(site, name)))
     pods: dict[str, Object] = {}
     for name in offsets:
-        yield lambda name=name: [one for one in site.pods(name) if one["status"].get("startTime")]  # type: ignore[misc]
+        yield partial(lambda name: [one for one in site.pods(name) if one["status"].get("startTime")], name)
         [pods[name]] = site.pods(name)
     for name, offset in offsets.items():
         start = datetime.fromisoformat(pods[name]["status"]["startTime"])
         moment = start + timedelta(seconds=LONGER_SECONDS + offset)
-        yield lambda moment=moment: datetime.now(UTC) >= moment  # type: ignore[misc]
+        yield partial(lambda moment: datetime.now(UTC) >= moment, moment)
         give_to_node(image_of(site, name))
         # A changed pod is looked at; by itself, the kubelet tries again after ten seconds or more.
         looked = {"metadata": {"annotations": {"looked": "at"}}}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -78,7 +79,7 @@ def test_the_examples_of_quarks_jobs_run(site: ErrandSite) -> Story:
             ErrandPhase.SUCCEEDED,
             Strategy.DONE,
         )
-        yield lambda name=name: not site.jobs(name)  # type: ignore[misc]
+        yield partial(lambda name: not site.jobs(name), name)
     assert site.jobs("manual-sleep") == []
     yield lambda: not site.pods("deletes-pod-1")
     assert len(site.pods("one-time-sleep")) == 1

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import ErrandPhase
@@ -60,7 +62,7 @@ def test_output_is_read_in_a_restricted_namespace_with_a_quota(site: ErrandSite)
         assert not mounted["/var/run/secrets/kubernetes.io/serviceaccount"].startswith("kube-api-access")
     # Why there is no pod is told: it is nobody's fault but the template's, or the quota's.
     for name, why in (("plain", "violates PodSecurity"), ("greedy", "exceeded quota")):
-        yield lambda name=name, why=why: why in site.errand(f"{namespace}/{name}").status.message  # type: ignore[misc]
+        yield partial(lambda name, why: why in site.errand(f"{namespace}/{name}").status.message, name, why)
         assert site.errand(f"{namespace}/{name}").status.phase is ErrandPhase.RUNNING
 
 

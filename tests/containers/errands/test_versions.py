@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
@@ -223,7 +224,7 @@ def test_a_version_that_a_pod_mounts_stays_until_the_pod_is_gone(site: ErrandSit
             site.set_strategy("mounting", "now")
         yield site.is_settled("mounting", runs=number)
         site.create(pod(name, site.namespace, spec))
-        yield lambda name=name, phase=phase: _phase_of(site, name) == phase  # type: ignore[misc]
+        yield partial(lambda name, phase: _phase_of(site, name) == phase, name, phase)
     for number in (4, 5):
         yield from run_again(site, "mounting", number)
     assert versions_of(site, "mounted", 5) == [1, 2, 3, 5]

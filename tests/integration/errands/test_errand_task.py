@@ -156,7 +156,7 @@ def test_a_run_that_fails_fails_the_task_with_its_reason_and_the_way_to_its_log(
 
 def test_once_that_has_failed_fails_each_later_task_until_a_person_acts(author: Author) -> None:
     template = job_template(job=DEADLINE, **NEVER_SCHEDULED)
-    author.errand(name="late", template=template, trigger="once").message  # noqa: B018
+    assert author.errand(name="late", template=template, trigger="once").message
     again = author.errand(name="late", template=template, trigger="once")
     assert "It does not run again by itself" in again.message
     assert (again.result["changed"], again.result["run"], again.writes) == (False, 1, [])

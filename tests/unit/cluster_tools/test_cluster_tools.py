@@ -141,7 +141,7 @@ def test_an_image_archive_is_whole(tmp_path: Path) -> None:
         target, ["a/b:1", "a/c:1"], {"usr/bin/program": program}, ["/usr/bin/program"], {"bin/p": "/x"}
     )
     with tarfile.open(target) as archive:
-        files = {entry.name: archive.extractfile(entry).read() for entry in archive}  # type: ignore[union-attr]
+        files = {entry.name: archive.extractfile(entry).read() for entry in archive}
     index = json.loads(files["index.json"])
     assert [each["annotations"]["io.containerd.image.name"] for each in index["manifests"]] == [
         "a/b:1",

@@ -51,7 +51,7 @@ class Engine:
             self.options.append(given)
             return given
 
-        module.ErrandEngine, module.EngineOptions = ErrandEngine, options  # type: ignore[attr-defined]
+        module.ErrandEngine, module.EngineOptions = ErrandEngine, options
         patch.setitem(sys.modules, module.__name__, module)
 
     def until_cancelled(self, on_outcome: Any, cancelled: Callable[[], bool]) -> None:

@@ -24,7 +24,7 @@ PROGRAM = "/opt/kyma/bin/ansible-playbook"
 def settings() -> configparser.SectionProxy:
     """The section ``Service`` of the unit."""
     parser = configparser.RawConfigParser()
-    parser.optionxform = str  # type: ignore[assignment, method-assign]
+    parser.optionxform = str
     parser.read(UNIT)
     return parser["Service"]
 

@@ -102,7 +102,7 @@ SAYS: dict[str, Callable[[str], dict[str, Any]]] = {
     "an error in run": lambda text: {"run": raises(MigrationError(text))},
     "no verdict": lambda text: {"check": lambda _ctx: text},
     "a strange state": lambda text: {"check": lambda _ctx: Verdict(text, text)},
-    "strange evidence": lambda text: {"check": lambda _ctx: needed([text])},  # type: ignore[arg-type]
+    "strange evidence": lambda text: {"check": lambda _ctx: needed([text])},
     "a log": lambda text: {"run": lambda ctx: (ctx.log.info(text), ctx.log.warning(text))},
     "a cancellation": lambda text: {"run": lambda ctx: ctx.cancel(text)},
 }

@@ -214,7 +214,7 @@ class Parsing(ClusterWrapper):
     def _through(self, call: Call, ask: Callable[[], T]) -> T:
         answer = ask()
         if call.verb == "list":
-            for item in answer.items:  # type: ignore[attr-defined]
+            for item in answer.items:
                 item["data"] = {key: value[:-1] + value[-1:] for key, value in item["data"].items()}
         return answer
 

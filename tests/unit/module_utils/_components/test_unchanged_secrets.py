@@ -73,7 +73,7 @@ def changed(place: Object, *path: str | int, to: Any) -> Object:
         del inner[last]
     else:
         inner[last] = to
-    return copy  # type: ignore[no-any-return]
+    return copy
 
 
 def test_an_applied_secret_is_unchanged_despite_additions_of_others() -> None:

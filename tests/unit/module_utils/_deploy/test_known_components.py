@@ -44,8 +44,8 @@ def reset(ctx: Context) -> None:
         for obj in component.objects[:1]:
             obj.clear()
     ctx.variables["list"].append("changed")
-    ctx.variables["more"] = "changed"  # type: ignore[index]
-    ctx.components.clear()  # type: ignore[attr-defined]
+    ctx.variables["more"] = "changed"
+    ctx.components.clear()
 
 
 def checks_badly(ctx: Context) -> Verdict:

@@ -61,7 +61,7 @@ def index() -> ErrandIndex:
 def test_an_older_form_of_an_object_is_not_taken(index: ErrandIndex) -> None:
     assert index.put(ERRAND, errand(version=10, strategy="manual")) == {APP}
     assert index.put(ERRAND, errand(version=9)) == set()
-    assert index.errand(APP).spec.strategy == "manual"  # type: ignore[union-attr]
+    assert index.errand(APP).spec.strategy == "manual"
     # Another object of the same name is taken, as versions of different objects say nothing.
     assert index.put(ERRAND, errand(version=3, uid="new")) == {APP}
     index.put(ERRAND, errand(version=11, uid="new", containers=READS))
@@ -72,13 +72,13 @@ def test_an_older_form_of_an_object_is_not_taken(index: ErrandIndex) -> None:
 
 def test_the_answer_to_a_write_does_not_bring_a_deleted_errand_back(index: ErrandIndex) -> None:
     index.update_errand(errand(version=2, strategy="manual"))
-    assert index.errand(APP).spec.strategy == "manual"  # type: ignore[union-attr]
+    assert index.errand(APP).spec.strategy == "manual"
     index.discard(ERRAND, errand(version=3))
     index.update_errand(errand(version=2, strategy="manual"))
     assert index.errand(APP) is None
     index.put(ERRAND, errand(version=4, uid="new"))
     index.update_errand(errand(version=2))
-    assert index.errand(APP).uid == "new"  # type: ignore[union-attr]
+    assert index.errand(APP).uid == "new"
 
 
 def test_a_change_concerns_the_errands_that_refer_to_it(index: ErrandIndex) -> None:

@@ -383,7 +383,7 @@ def test_versions_go_on_after_the_highest_and_the_same_content_makes_none(played
     played.patch({"metadata": {"annotations": {RUN_REQUEST: "again"}}})
     played.settle()
     assert (len(played.secrets()), len(played.made_jobs())) == (4, 2)
-    assert played.errand().status.run.output.secrets == ("result-v10",)  # type: ignore[union-attr]
+    assert played.errand().status.run.output.secrets == ("result-v10",)
 
 
 @pytest.mark.parametrize("writes", [True, False])
@@ -395,7 +395,7 @@ def test_the_output_of_a_failure_is_written_only_if_that_is_requested(
     played.settle()
     assert bool(played.secrets()) is writes
     assert (reason(played), played.errand().status.phase) == ("ContainerFailed", ErrandPhase.FAILED)
-    assert played.errand().status.run.outcome.exit_code == 137  # type: ignore[union-attr]
+    assert played.errand().status.run.outcome.exit_code == 137
     assert played.job_names() == ["app-1"]
 
 
@@ -443,7 +443,7 @@ def test_output_that_waits_within_the_hold_is_read_and_after_it_lost(played: Pla
     for name, seconds, expected in (("in-time", 50, "Completed"), ("late", 70, "OutputLost")):
         played.writes_output(CONTENT)
         played.create(errand_object(name, output={**one_file(name), "holdSeconds": 60}))
-        played.settle(name, until=lambda name=name: bool(played.errand(name).status.open_run))  # type: ignore[misc]
+        played.settle(name, until=lambda name=name: bool(played.errand(name).status.open_run))
         while played.jobs.tick():
             pass
         played.jobs.time.advance(seconds)

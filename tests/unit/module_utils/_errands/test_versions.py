@@ -46,7 +46,7 @@ def names(played: PlayedErrands) -> list[str]:
 
 
 def outcome(played: PlayedErrands, name: str = "app") -> tuple[str, str]:
-    ended = played.errand(name).status.run.outcome  # type: ignore[union-attr]
+    ended = played.errand(name).status.run.outcome
     assert ended is not None
     return ended.reason, ended.message
 

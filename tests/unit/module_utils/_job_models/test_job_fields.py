@@ -119,7 +119,7 @@ def test_published_defaults_never_change() -> None:
         "emails": "none",
     }
     with pytest.raises(TypeError):
-        DEFAULTS[1]["memory"] = "1Gi"  # type: ignore[index]
+        DEFAULTS[1]["memory"] = "1Gi"
 
 
 json_values = st.recursive(

@@ -349,7 +349,7 @@ class ChangesTheVariables(MoveToken):
     """The token is in a Secret."""
 
     def check(self, ctx: Context) -> Verdict:
-        ctx.variables["asked"] = True  # type: ignore[index]
+        ctx.variables["asked"] = True
         return super().check(ctx)
 
 

@@ -231,8 +231,8 @@ def test_a_check_that_exits_has_failed() -> None:
 
 
 EMPTY: dict[str, Does] = {
-    "an object that is not there": lambda ctx: ctx.cluster.get("v1", "ConfigMap", "none", SHOP)["data"],  # type: ignore[index]
-    "an object of before": lambda ctx: ctx.cluster.get("v1", "ConfigMap", "settings", SHOP)["data"],  # type: ignore[index]
+    "an object that is not there": lambda ctx: ctx.cluster.get("v1", "ConfigMap", "none", SHOP)["data"],
+    "an object of before": lambda ctx: ctx.cluster.get("v1", "ConfigMap", "settings", SHOP)["data"],
     "the first of a list": lambda ctx: ctx.cluster.list("v1", "ConfigMap", SHOP).items[0],
     "its own error": lambda ctx: require(ctx.cluster.get("v1", "ConfigMap", "settings", SHOP)),
 }

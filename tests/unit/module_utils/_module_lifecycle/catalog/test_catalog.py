@@ -281,7 +281,7 @@ FAULTS: list[tuple[Object, str, str]] = [
     ),
     (template(version=""), "keda", "it has no version"),
     (template(version="main"), "keda", "its version is 'main', which is no semantic version"),
-    (template(version=1.1), "keda", "its version is 1.1 to YAML, no text: put it in quotes"),  # type: ignore[arg-type]
+    (template(version=1.1), "keda", "its version is 1.1 to YAML, no text: put it in quotes"),
     (template(manager={"group": "apps", "name": "m"}), "keda", "its spec.manager has no version and no kind"),
     (template(manager="m"), "keda", "its manager is no mapping"),
     (template(data={"kind": "K"}), "keda", "spec.data, has no apiVersion and no metadata.name"),
