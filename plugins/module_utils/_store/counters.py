@@ -60,7 +60,7 @@ COUNTER_KIND = JOB_COUNTER.address
 """The namespaced kind (apiVersion, kind) of the objects with the counters."""
 
 
-def counted(
+def counter_after(
     counter: JobCounter,
     unknown: Iterable[str],
     missing: Iterable[StoredDefinition],
@@ -93,7 +93,7 @@ def write_counter(cluster: Cluster, before: JobCounter, after: JobCounter) -> Jo
     Args:
         cluster: where to write it.
         before: as it was read.
-        after: the result of :func:`counted`.
+        after: the result of :func:`counter_after`.
 
     Raises:
         ClusterError: it can't be written.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from .._cluster.cluster import Cluster
 from .._cluster.errors import ApiError, NotFound
 from .._job_models.storage.definition import StoredDefinition
-from .counters import JobCounter, counted, write_counter
+from .counters import JobCounter, counter_after, write_counter
 from .snapshot import StoreSnapshot
 from .unknown_jobs import missing_jobs, unknown_jobs
 
@@ -41,7 +41,7 @@ def count_jobs(
     for namespace in sorted(snapshot.counters.keys() | unknown.keys() | missing.keys()):
         before = snapshot.counter(namespace)
         existing = snapshot.uids.get(namespace, frozenset())
-        after = counted(before, unknown[namespace], missing[namespace], existing)
+        after = counter_after(before, unknown[namespace], missing[namespace], existing)
         counters[namespace] = before if cancelled() else _written(cluster, before, after)
     return counters
 

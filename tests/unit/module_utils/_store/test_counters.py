@@ -23,7 +23,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._store.counters imp
     JOB_COUNTER,
     MOST_ATTEMPTS,
     JobCounter,
-    counted,
+    counter_after,
     store_metrics,
     write_counter,
 )
@@ -58,81 +58,81 @@ def read(cluster: MemoryCluster) -> JobCounter:
 
 
 def test_each_job_counts_once() -> None:
-    first = counted(EMPTY, [A, B], [], ALL)
+    first = counter_after(EMPTY, [A, B], [], ALL)
     assert first.counts == (2, 0)
-    assert counted(first, [A, B], [], ALL) == first
-    assert counted(first, [C, A], [], ALL).counts == (3, 0)
+    assert counter_after(first, [A, B], [], ALL) == first
+    assert counter_after(first, [C, A], [], ALL).counts == (3, 0)
 
 
 def test_each_definition_counts_once(missing: StoredDefinition) -> None:
     uid = missing.obj["metadata"]["uid"]
-    first = counted(EMPTY, [], [missing], {uid})
+    first = counter_after(EMPTY, [], [missing], {uid})
     assert first.counts == (0, 1)
-    assert counted(first, [], [missing], {uid}) == first
+    assert counter_after(first, [], [missing], {uid}) == first
 
 
 def test_a_deleted_job_loses_its_uid_but_stays_counted(missing: StoredDefinition) -> None:
-    before = counted(EMPTY, [A, B], [missing], ALL)
-    after = counted(before, [C], [], {"b", "c"})
+    before = counter_after(EMPTY, [A, B], [missing], ALL)
+    after = counter_after(before, [C], [], {"b", "c"})
     assert (after.counts, after.uids, after.definition_uids) == ((3, 1), {"b", "c"}, frozenset())
 
 
 def test_an_object_without_a_uid_does_not_count() -> None:
-    assert counted(EMPTY, [""], [], set()) == EMPTY
+    assert counter_after(EMPTY, [""], [], set()) == EMPTY
 
 
 def test_a_counter_is_read_as_it_was_written(cluster: MemoryCluster, missing: StoredDefinition) -> None:
-    first = write_counter(cluster, EMPTY, counted(EMPTY, [A], [missing], ALL))
+    first = write_counter(cluster, EMPTY, counter_after(EMPTY, [A], [missing], ALL))
     assert first == read(cluster)
     assert (first.counts, first.uids) == ((1, 1), {"a"})
-    second = write_counter(cluster, first, counted(first, [B], [], {"b"}))
+    second = write_counter(cluster, first, counter_after(first, [B], [], {"b"}))
     assert second == read(cluster)
     assert (second.counts, second.uids, second.definition_uids) == ((2, 1), {"b"}, frozenset())
 
 
 def test_numbers_that_have_not_changed_are_not_written(cluster: MemoryCluster) -> None:
-    first = write_counter(cluster, EMPTY, counted(EMPTY, [A], [], ALL))
+    first = write_counter(cluster, EMPTY, counter_after(EMPTY, [A], [], ALL))
     cluster.requests.clear()
-    assert write_counter(cluster, first, counted(first, [], [], set())) == first
+    assert write_counter(cluster, first, counter_after(first, [], [], set())) == first
     assert cluster.requests == []
 
 
 def test_a_job_that_others_count_at_the_same_time_counts_once(
     cluster: MemoryCluster, missing: StoredDefinition
 ) -> None:
-    one, other = counted(EMPTY, [A, B], [missing], ALL), counted(EMPTY, [B, C], [missing], ALL)
+    one, other = counter_after(EMPTY, [A, B], [missing], ALL), counter_after(EMPTY, [B, C], [missing], ALL)
     write_counter(cluster, EMPTY, one)
     assert write_counter(cluster, EMPTY, other).counts == (3, 1)
     start = read(cluster)
-    write_counter(cluster, start, counted(start, ["d"], [], ALL))
-    assert write_counter(cluster, start, counted(start, ["e"], [], ALL)).counts == (5, 1)
+    write_counter(cluster, start, counter_after(start, ["d"], [], ALL))
+    assert write_counter(cluster, start, counter_after(start, ["e"], [], ALL)).counts == (5, 1)
     assert read(cluster).uids == {"a", "b", "c", "d", "e"}
 
 
 def test_others_may_have_counted_all_of_it(cluster: MemoryCluster) -> None:
-    write_counter(cluster, EMPTY, counted(EMPTY, [A], [], ALL))
-    assert write_counter(cluster, EMPTY, counted(EMPTY, [A], [], ALL)) == read(cluster)
+    write_counter(cluster, EMPTY, counter_after(EMPTY, [A], [], ALL))
+    assert write_counter(cluster, EMPTY, counter_after(EMPTY, [A], [], ALL)) == read(cluster)
     assert read(cluster).counts == (1, 0)
 
 
 def test_a_counter_that_was_deleted_begins_again(cluster: MemoryCluster) -> None:
-    first = write_counter(cluster, EMPTY, counted(EMPTY, [A], [], ALL))
+    first = write_counter(cluster, EMPTY, counter_after(EMPTY, [A], [], ALL))
     cluster.delete(*COUNTER_KIND, COUNTER_NAME, "shop")
-    assert write_counter(cluster, first, counted(first, [B], [], ALL)).counts == (1, 0)
+    assert write_counter(cluster, first, counter_after(first, [B], [], ALL)).counts == (1, 0)
 
 
 def test_a_conflict_without_an_end_is_raised(cluster: MemoryCluster) -> None:
     conflict = api_error("do it", 409, {"reason": "Conflict", "message": "no"})
     cluster.fail_when(lambda request: request.writes, conflict)
     with pytest.raises(Conflict):
-        write_counter(cluster, EMPTY, counted(EMPTY, [A], [], ALL))
+        write_counter(cluster, EMPTY, counter_after(EMPTY, [A], [], ALL))
     assert len([one for one in cluster.requests if one.writes]) == MOST_ATTEMPTS
 
 
 def test_a_namespace_that_is_gone_fails_at_once() -> None:
     cluster = store_cluster()
     with pytest.raises(NotFound):
-        write_counter(cluster, EMPTY, counted(EMPTY, [A], [], ALL))
+        write_counter(cluster, EMPTY, counter_after(EMPTY, [A], [], ALL))
     assert len(cluster.requests) == 1
 
 

@@ -28,7 +28,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage
     DEFINITION_KINDS,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store import job_list
-from ansible_collections.kyma.lifecycle.plugins.module_utils._store.counters import counted, write_counter
+from ansible_collections.kyma.lifecycle.plugins.module_utils._store.counters import (
+    counter_after,
+    write_counter,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.job_list import (
     ListedJob,
     drift_line,
@@ -102,7 +105,7 @@ def count(cluster: MemoryCluster) -> tuple[int, int]:
     snapshot = read(cluster)
     before = snapshot.counter("shop")
     unknown = [job.uid for job in unknown_jobs(snapshot)]
-    after = counted(before, unknown, missing_jobs(snapshot), snapshot.uids.get("shop", frozenset()))
+    after = counter_after(before, unknown, missing_jobs(snapshot), snapshot.uids.get("shop", frozenset()))
     return write_counter(cluster, before, after).counts
 
 
