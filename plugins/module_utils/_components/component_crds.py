@@ -17,7 +17,7 @@ from .._objects.apply.apply_object import KnownObjects
 from .._objects.apply.apply_set import CRD, WaitCallbacks
 from .._objects.apply.crd_narrowing import SECONDS_TO_LEARN, Interrupted, narrow_definition
 from .._objects.health.wait import WaitTerms, wait_until_established
-from .._objects.inventory.inventory import Inventory, entries_of
+from .._objects.inventory.inventory import Inventory, entries_by_ref
 from .._objects.inventory.inventory_entry import current_entry
 from .._runs.outcomes import CANCELLED, FAILED, NARROW, SUCCEEDED, ComponentOutcome
 from .._runs.records.inventories import read_inventories, write_inventory
@@ -49,7 +49,7 @@ def narrow_component(
     try:
         live: dict[Ref, Object] = {}
         # As recorded since the start of this run, which may have created them.
-        known = KnownObjects(entries_of(_inventory(context, component)), by_uid=True)
+        known = KnownObjects(entries_by_ref(_inventory(context, component)), by_uid=True)
         for crd in component.objects:
             if crd["kind"] == CRD and crd["metadata"]["name"] in wide:
                 done = narrow_definition(

@@ -33,7 +33,7 @@ from .._objects.inventory.finished_job_entries import with_finished
 from .._objects.inventory.inventory import (
     COMPONENT,
     Inventory,
-    entries_of,
+    entries_by_ref,
     refreshed_inventory,
     with_recreated,
 )
@@ -228,7 +228,7 @@ class ComponentRun(ComponentWork):
         left = self.component.refs.intersection(self._live).difference(map(ref_of, self.objects))
         return [
             (entry.api_version, entry.ref)
-            for entry in entries_of(self.before).values()
+            for entry in entries_by_ref(self.before).values()
             if entry.ref in left and not (entry.dropped or entry.finished)
         ]
 

@@ -15,7 +15,7 @@ from .._objects.apply.apply_set import Refusal, WaitCallbacks
 from .._objects.apply.change import ObjectChange
 from .._objects.apply.crd_narrowing import narrow_definition
 from .._objects.apply.refusals import is_immutable, loss_advice, recreation_advice
-from .._objects.inventory.inventory import Inventory, entries_of
+from .._objects.inventory.inventory import Inventory, entries_by_ref
 from .._objects.inventory.inventory_entry import InventoryEntry, current_entry
 from .._objects.ownership.findings import unexplained
 from .._objects.ownership.losses import LostValue, lost_values
@@ -89,7 +89,7 @@ class RehearsedWork(ComponentWork):
     def narrow(self) -> list[Blocker]:
         """Narrow these definitions; a blocker for each that can't be narrowed."""
         context, blockers = self._context, []
-        known = KnownObjects(entries_of(self.before))
+        known = KnownObjects(entries_by_ref(self.before))
         for crd in self.wide:
             try:
                 narrow_definition(context.cluster, crd, context.policy, WaitCallbacks(), learn=0, known=known)
@@ -143,7 +143,7 @@ class RehearsedWork(ComponentWork):
 
     def _observed_entries(self) -> tuple[InventoryEntry, ...]:
         """The entries of checked objects that do not change: the next plan need not read them again."""
-        entries, live = entries_of(self.before), self._context.live
+        entries, live = entries_by_ref(self.before), self._context.live
         now = [
             current_entry(entries[ref], live[ref], fields)
             for ref, fields in self.applied.foreign_fields.items()

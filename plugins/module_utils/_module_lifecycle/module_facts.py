@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from .._cluster.cluster import Object, Ref, ref_of
-from .._objects.inventory.inventory import entries_of
+from .._objects.inventory.inventory import entries_by_ref
 from .._objects.inventory.inventory_entry import is_as_recorded
 from .._runs.records.modules import ABSENT, CREATE_AND_DELETE, MANAGED, UNMANAGED, ModuleRecord
 from ._klm.kyma_resource import explain_entry, explain_mark, explain_offer
@@ -182,7 +182,7 @@ def gather_evidence(
     module = observed.catalog.modules.get(name)
     others = (one for one in (*observed.inventories.values(), *observed.others) if one is not inventory)
     taken = {entry.ref for one in others for entry in one.entries}
-    recorded, live = entries_of(inventory), observed.live
+    recorded, live = entries_by_ref(inventory), observed.live
     objects = (*existing_objects, *(live[ref] for ref in recorded if ref in live))
     workloads = (obj for obj in existing_objects if ref_of(obj)[:2] in WORKLOADS and ref_of(obj) not in taken)
     return VersionEvidence(

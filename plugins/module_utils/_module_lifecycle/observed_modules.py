@@ -13,7 +13,7 @@ from typing import Any
 from .._cluster.cluster import Cluster, Object, Ref, ref_of
 from .._cluster.errors import ClusterError, is_conversion_failure
 from .._cluster.kinds import CRD_KIND, is_built_in
-from .._objects.inventory.inventory import MODULE, Inventory, entries_of, inventories_of
+from .._objects.inventory.inventory import MODULE, Inventory, entries_by_ref, inventories_of
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.inventory.live_objects import read_metadata
 from .._runs.records.cluster_hold import Hold
@@ -163,7 +163,7 @@ def manager_candidates(
     """The possible managers of a module: those of our record, else of our inventory, and of all templates."""
     module = catalog.modules.get(name)
     named = [one.manager for one in module.versions.values() if one.manager] if module else []
-    ours = [entry for ref, entry in entries_of(inventory).items() if ref[:2] in WORKLOADS]
+    ours = [entry for ref, entry in entries_by_ref(inventory).items() if ref[:2] in WORKLOADS]
     known = [record.manager] if record and record.manager else ours
     return tuple({one.ref: InventoryEntry(one.api_version, one.ref) for one in (*known, *named)}.values())
 
@@ -217,7 +217,7 @@ def _live_managers(
     def read(place: tuple[str, Ref, Object]) -> tuple[str, LiveManager | None]:
         module, ref, metadata = place
         is_named = any(ref == one.ref for one in candidates[module])
-        entry = entries_of(inventories.get(module)).get(ref)
+        entry = entries_by_ref(inventories.get(module)).get(ref)
         if entry is not None and _is_as_left(entry, metadata):
             return module, LiveManager(metadata, is_as_left=True, is_named=is_named)
         whole = cluster.get(metadata["apiVersion"], ref.kind, ref.name, ref.namespace or None)

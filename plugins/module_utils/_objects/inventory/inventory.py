@@ -112,7 +112,7 @@ def inventories_of(inventories: Iterable[Inventory], owner_kind: str = COMPONENT
     return {one.owner: one for one in inventories if one.owner_kind == owner_kind}
 
 
-def entries_of(inventory: Inventory | None) -> dict[Ref, InventoryEntry]:
+def entries_by_ref(inventory: Inventory | None) -> dict[Ref, InventoryEntry]:
     """The entries of an inventory by reference; empty if there is no inventory."""
     return {entry.ref: entry for entry in inventory.entries} if inventory else {}
 
