@@ -34,7 +34,7 @@ def core_job(
     return CoreJob(key, type, **{**defaults_of(defaults), **given}, given=frozenset(given))
 
 
-def fields_of(job: CoreJob) -> dict[str, Any]:
+def given_fields(job: CoreJob) -> dict[str, Any]:
     """The fields of a job that its user set, as JSON types, in a fixed order."""
     return {name: _plain(getattr(job, name)) for name in FIELDS if name in job.given}
 

@@ -21,7 +21,7 @@ from .command_lines import shell_line, split_shell_line
 from .core_job import MAPPINGS, CoreJob, HealthCheck, JobKey, JobType, LogFiles
 from .field_checks import VOLUME_SOURCES, env_problems, volumes_problems
 from .field_table import places_of
-from .job_fields import core_job, fields_of
+from .job_fields import core_job, given_fields
 from .job_validation import job_problems
 from .runtime.normal_form import DEFAULT_RETRIES, MOST_RETRIES, normal_form
 from .runtime.patches import merge_patch
@@ -81,7 +81,7 @@ def job_from_runtime(main: Object, service: Object | None = None, *, has_log_suf
             break
     else:
         raise UnreadableJob("No fields describe its objects exactly")
-    if problems := job_problems(key.name, type_, fields_of(job)):
+    if problems := job_problems(key.name, type_, given_fields(job)):
         raise UnreadableJob("; ".join(problems))
     return job
 
@@ -96,7 +96,7 @@ def _with_mappings(
         forms: the normal forms of its objects, by kind; the main object is the first one.
         form_of: makes the form of an object of ``plain`` to compare with these.
     """
-    live, fields = next(iter(forms.values())), fields_of(plain)
+    live, fields = next(iter(forms.values())), given_fields(plain)
     built = _parts(form_of(runtime_objects(plain)[0]), plain.type)
     places = places_of(plain.type)
     for name, part in _parts(live, plain.type).items():

@@ -17,7 +17,7 @@ from .._cluster.cluster import Object
 from .._loose_json import mapping_of, text_of
 from .core_job import CoreJob, JobKey, JobType
 from .field_table import EMAILS
-from .job_fields import core_job, fields_of
+from .job_fields import core_job, given_fields
 from .job_validation import is_field_of, job_problems
 from .recognition import UnreadableJob, job_from_runtime
 
@@ -82,7 +82,7 @@ def toolforge_job(main: Object, service: Object | None = None) -> CoreJob | None
     has_log_suffix = labels.get(_VERSION, "1") == "1" and labels.get(_NEW_FORMAT) != "yes"
     job = job_from_runtime(main, service, has_log_suffix=has_log_suffix)
     emails = text_of(labels.get(_EMAILS))
-    return core_job(job.key, job.type, fields_of(job) | {"emails": emails}) if emails in EMAILS else job
+    return core_job(job.key, job.type, given_fields(job) | {"emails": emails}) if emails in EMAILS else job
 
 
 def toolforge_resource(obj: Object) -> tuple[JobKey, JobType, dict[str, Any]]:

@@ -15,7 +15,7 @@ from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import ApiError, ClusterError, Conflict, NotFound, Unreachable
 from .._errors import LifecycleError
 from .._job_models.core_job import CoreJob, JobKey, JobType
-from .._job_models.job_fields import core_job, fields_of
+from .._job_models.job_fields import core_job, given_fields
 from .._job_models.runtime.run_identity import run_identity
 from .._job_models.runtime.runtime_objects import DEPLOYMENT, JOB, STORE
 from .._job_models.storage.definition import StoredDefinition
@@ -138,7 +138,7 @@ class JobChanger:
 
         def goal(view: JobView) -> Goal:
             job, release = _existing_job(view), rolled_out_release(view)
-            fields = {**fields_of(job), "suspend": suspended or None}
+            fields = {**given_fields(job), "suspend": suspended or None}
             return Goal(core_job(job.key, job.type, fields, release), release=release)
 
         return self._change(key, goal, Action.SUSPENDED if suspended else Action.UPDATED)

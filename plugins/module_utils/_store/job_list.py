@@ -12,7 +12,7 @@ from typing import Any
 
 from .._job_models.core_job import JobKey, JobType
 from .._job_models.drift import DriftedField
-from .._job_models.job_fields import core_job, fields_of
+from .._job_models.job_fields import core_job, given_fields
 from .._job_models.job_validation import job_problems
 from .._job_models.runtime.runtime_objects import runtime_objects
 from .._job_models.storage.definition import StoredDefinition
@@ -185,7 +185,7 @@ def dump(snapshot: StoreSnapshot) -> list[dict[str, Any]]:
 def _listed_definition(snapshot: StoreSnapshot, definition: StoredDefinition) -> ListedJob:
     try:
         job = _defined_job(snapshot, definition)
-        problems = job_problems(definition.key.name, definition.type, fields_of(definition.job))
+        problems = job_problems(definition.key.name, definition.type, given_fields(definition.job))
         if problems:
             message = f"Its definition is not valid: {'; '.join(problems)}. Correct it by stored_job."
             return replace(job, is_readable=False, message=one_line(message))
@@ -209,7 +209,7 @@ def _defined_job(snapshot: StoreSnapshot, definition: StoredDefinition) -> Liste
     job = ListedJob(
         definition.key,
         definition.type,
-        fields_of(definition.job),
+        given_fields(definition.job),
         definition_state(definition),
         SourceOfTruth.STORAGE,
         is_outdated=is_outdated(definition),
@@ -240,20 +240,20 @@ def _with_running_fields(job: ListedJob, definition: StoredDefinition, runtime: 
     try:
         main, *services = runtime_objects(definition.job, definition.release)
         desired = running_job(RuntimeJob(definition.type, main, services[0] if services else None))
-        running = fields_of(running_job(runtime))
+        running = given_fields(running_job(runtime))
     except UNREADABLE as error:
         return replace(job, is_readable=False, message=problem_of(error))
-    known = fields_of(desired)
+    known = given_fields(desired)
     changed = {name for name in running.keys() | known.keys() if running.get(name) != known.get(name)}
     fields = {name: value for name, value in job.fields.items() if name not in changed}
     fields |= {name: value for name, value in running.items() if name in changed}
-    ordered = fields_of(core_job(job.key, job.type, fields))
+    ordered = given_fields(core_job(job.key, job.type, fields))
     return replace(job, fields=ordered, source=SourceOfTruth.KUBERNETES)
 
 
 def _unknown_job(snapshot: StoreSnapshot, runtime: RuntimeJob) -> ListedJob:
     try:
-        fields = fields_of(adoptable_job(snapshot, runtime))
+        fields = given_fields(adoptable_job(snapshot, runtime))
     except UNREADABLE as error:
         return _runtime_only(runtime, problem_of(error))
     return replace(_runtime_only(runtime, ""), fields=fields, is_adoptable=True, is_readable=True)

@@ -15,7 +15,7 @@ from ..._loose_json import fields_at, mapping_of
 from ..command_lines import shell_line
 from ..core_job import MAPPINGS, CoreJob, HealthCheck, JobType, Volume
 from ..field_checks import VOLUME_SOURCES
-from ..job_fields import core_job, fields_of
+from ..job_fields import core_job, given_fields
 from ..schedules import resolved_schedule
 from .patches import patched
 from .probe_commands import SHELL, script_command
@@ -56,7 +56,7 @@ def runtime_objects(job: CoreJob, release: int = 0) -> list[Object]:
         release: the one whose defaults count; 0 for those that the job has.
     """
     if release:
-        job = core_job(job.key, job.type, fields_of(job), release)
+        job = core_job(job.key, job.type, given_fields(job), release)
     main = _main_object(job)
     if job.type is not JobType.CONTINUOUS or not (job.port or job.service):
         return [main]
@@ -105,7 +105,7 @@ def hidden_fields(job: CoreJob) -> list[str]:
     mappings = {name for name in MAPPINGS if name in job.given}
     if not mappings:
         return []
-    fields, objects = fields_of(job), runtime_objects(job)
+    fields, objects = given_fields(job), runtime_objects(job)
     friendly = {name: value for name, value in fields.items() if name not in mappings}
     plain = runtime_objects(core_job(job.key, job.type, friendly))
 

@@ -21,7 +21,7 @@ from ..._errors import LifecycleError
 from ..._loose_json import fields_at, mapping_of
 from ..._text import one_line
 from ..core_job import MAPPINGS, CoreJob, JobKey, JobType
-from ..job_fields import core_job, fields_of
+from ..job_fields import core_job, given_fields
 from ..job_validation import friendly_problems
 from ..recognition import job_from_runtime
 from ..runtime.patches import items_by_name
@@ -195,7 +195,7 @@ def v1_to_v2(stored: Mapping[str, Any], key: JobKey, type_: JobType) -> tuple[di
 
 def v2_to_v1(job: CoreJob) -> dict[str, Any]:
     """The fields of version 1 of a job: what its other fields can't say is in ``extra``."""
-    fields = {name: value for name, value in fields_of(job).items() if name not in MAPPINGS}
+    fields = {name: value for name, value in given_fields(job).items() if name not in MAPPINGS}
     if not isinstance(job.env, Mapping):
         fields.pop("env", None)
     if job.logs.suffix:
@@ -265,7 +265,7 @@ def _with_extra(
     job = job_from_runtime(*objects.values())
     # The objects don't say these.
     others = {name: fields[name] for name in ("emails", "publish", "replaces", "replicas") if name in fields}
-    return {**others, **fields_of(job)}
+    return {**others, **given_fields(job)}
 
 
 def _mapped(fields: Mapping[str, Any], extra: Mapping[str, Any], type_: JobType) -> dict[str, Any]:

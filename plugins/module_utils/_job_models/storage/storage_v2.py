@@ -15,7 +15,7 @@ from typing import Any
 from ..._text import one_line
 from ..core_job import MAPPINGS, CoreJob
 from ..field_table import FIELDS
-from ..job_fields import fields_of
+from ..job_fields import given_fields
 from ..stored_shapes import Lines, Text
 from .patch_nulls import join_nulls, split_nulls
 from .stored_fields import Fields
@@ -32,7 +32,7 @@ FIELDS_V2: Fields = {
 
 def core_to_v2(job: CoreJob) -> dict[str, Any]:
     """The fields of a definition of a job."""
-    return nulls_apart(fields_of(job))
+    return nulls_apart(given_fields(job))
 
 
 def nulls_apart(fields: Mapping[str, Any]) -> dict[str, Any]:

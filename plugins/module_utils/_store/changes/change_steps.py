@@ -19,7 +19,7 @@ from typing import TypeAlias
 from ..._cluster.cluster import Object, ref_of
 from ..._job_models.core_job import CoreJob, JobType
 from ..._job_models.defaults import CURRENT_DEFAULTS
-from ..._job_models.job_fields import fields_of, is_same_json
+from ..._job_models.job_fields import given_fields, is_same_json
 from ..._job_models.runtime.run_identity import run_identity
 from ..._job_models.runtime.runtime_objects import KINDS_OF, runtime_objects
 from ..._job_models.storage.definition import StoredDefinition
@@ -159,7 +159,7 @@ def next_step(view: JobView, goal: Goal) -> Step | None:
         return WriteDefinition(job)
     if definition.type is not job.type:
         return _step_back(view, definition) or WriteDefinition(job, replaces=definition.type)
-    if not is_same_json(fields_of(definition.job), fields_of(job)):
+    if not is_same_json(given_fields(definition.job), given_fields(job)):
         return _first_status(view, definition) or WriteDefinition(job, definition, definition.replaces)
     return (
         ended_run_step(view)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..._cluster.cluster import Object, ref_of
 from ..._job_models.core_job import CoreJob
-from ..._job_models.job_fields import fields_of, is_same_json
+from ..._job_models.job_fields import given_fields, is_same_json
 from ..._job_models.runtime.runtime_objects import hidden_fields
 from .change_steps import DeleteDefinition, DeleteRuntime, Step, WriteDefinition, WriteRuntime
 from .job_view import JobView
@@ -48,7 +48,7 @@ def hidden_field_warnings(before: JobView, after: JobView) -> tuple[str, ...]:
     job, old = after.definition.job if after.definition else None, fields_before(before) or {}
     if job is None:
         return ()
-    changed = {name for name, value in fields_of(job).items() if not is_same_json(value, old.get(name))}
+    changed = {name for name, value in given_fields(job).items() if not is_same_json(value, old.get(name))}
     return tuple(
         f"job {job.key}: the new {name} has no effect, as its fields in the form of Kubernetes set the same."
         for name in (hidden_fields(job) if changed else ())
@@ -57,4 +57,4 @@ def hidden_field_warnings(before: JobView, after: JobView) -> tuple[str, ...]:
 
 
 def _described(job: CoreJob) -> Object:
-    return {"type": str(job.type), **fields_of(job)}
+    return {"type": str(job.type), **given_fields(job)}

@@ -27,7 +27,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.default
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.field_table import FIELDS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import (
     core_job,
-    fields_of,
+    given_fields,
     is_same_json,
 )
 from hypothesis import given, settings
@@ -48,13 +48,13 @@ def test_a_field_that_is_not_set_has_the_default() -> None:
     assert (made.port_protocol, made.emails, made.timeout, made.suspend) == ("TCP", "none", 0, False)
     assert (made.mount, made.health_check, made.logs, made.env) == (None, None, LogFiles(), {})
     assert made.given == {"image"}
-    assert fields_of(made) == {"image": "busybox"}
+    assert given_fields(made) == {"image": "busybox"}
 
 
 def test_a_field_is_given_if_it_is_set_even_to_the_default_or_an_empty_value() -> None:
     made = job(memory="", retry=0, suspend=False, env={}, logs={})
     assert made.memory == ""
-    assert fields_of(made) == {"memory": "", "env": {}, "retry": 0, "suspend": False, "logs": {}}
+    assert given_fields(made) == {"memory": "", "env": {}, "retry": 0, "suspend": False, "logs": {}}
 
 
 def test_nested_fields_and_texts_that_yaml_reads_as_numbers() -> None:
@@ -71,9 +71,9 @@ def test_nested_fields_and_texts_that_yaml_reads_as_numbers() -> None:
     assert made.logs == LogFiles("/data/out", "")
     assert made.health_check == HealthCheck(path="/healthz")
     assert job(mount={"path": "/x"}).mount == Mount("", "/x")
-    assert fields_of(made)["mount"] == {"claim": "files"}
-    assert fields_of(job(mount={"claim": "files", "path": "/data"}))["mount"]["path"] == "/data"
-    assert fields_of(made)["health_check"] == {"path": "/healthz"}
+    assert given_fields(made)["mount"] == {"claim": "files"}
+    assert given_fields(job(mount={"claim": "files", "path": "/data"}))["mount"]["path"] == "/data"
+    assert given_fields(made)["health_check"] == {"path": "/healthz"}
 
 
 def test_unknown_fields_are_ignored() -> None:
@@ -83,7 +83,7 @@ def test_unknown_fields_are_ignored() -> None:
 def test_a_mapping_is_a_copy_with_its_nulls() -> None:
     workload: dict[str, Any] = {"spec": {"paused": None, "x": [1, {"y": None}]}}
     made = job(workload=workload)
-    fields_of(made)["workload"]["spec"].clear()
+    given_fields(made)["workload"]["spec"].clear()
     workload["spec"]["x"].clear()
     assert made.workload == {"spec": {"paused": None, "x": [1, {"y": None}]}}
     assert job(workload={}).given == frozenset()
@@ -155,7 +155,7 @@ types = st.sampled_from(JobType)
 @given(types, any_fields)
 def test_a_job_is_the_same_from_its_own_fields(type_: JobType, fields: Mapping[str, Any]) -> None:
     made = core_job(KEY, type_, MappingProxyType(dict(fields)))
-    own = fields_of(made)
+    own = given_fields(made)
     assert core_job(KEY, type_, own) == made
     assert core_job(KEY, type_, json.loads(json.dumps(own))) == made
     unset = {"colour"} | ({"pod"} if not fields.get("pod") else set())

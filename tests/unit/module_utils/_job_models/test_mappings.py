@@ -13,7 +13,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.s
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import JobKey, JobType
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.field_table import FIELDS, places_of
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import core_job, fields_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import (
+    core_job,
+    given_fields,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_validation import job_problems
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.recognition import job_from_runtime
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.normal_form import (
@@ -210,8 +213,8 @@ def test_a_value_has_its_effect_is_stored_migrated_and_recognized(type_: JobType
         old[camel] = value
     assert job_problems("report", type_, fields) == []
     job = core_job(KEY, type_, fields)
-    assert fields_of(job) == fields
-    assert fields_of(read_definition(definition_object(job)).job) == fields
+    assert given_fields(job) == fields
+    assert given_fields(read_definition(definition_object(job)).job) == fields
     stored = {
         **dict(zip(("apiVersion", "kind"), DEFINITION_KINDS[type_], strict=True)),
         "metadata": {"name": "report", "namespace": "shop", "labels": {STORAGE_VERSION_LABEL: "1"}},
@@ -219,7 +222,7 @@ def test_a_value_has_its_effect_is_stored_migrated_and_recognized(type_: JobType
     }
     assert stored["apiVersion"] == API_VERSION
     migrated = read_definition(stored).job
-    assert fields_of(migrated) == fields
+    assert given_fields(migrated) == fields
     back = definition_object(job, storage_version=1)
     assert back["metadata"]["labels"][STORAGE_VERSION_LABEL] == "1"
     objects = runtime_objects(job)
@@ -228,7 +231,7 @@ def test_a_value_has_its_effect_is_stored_migrated_and_recognized(type_: JobType
     ]
     again = job_from_runtime(*objects)
     expected = sample(name)
-    found_value = value_at(fields_of(again), place)
+    found_value = value_at(given_fields(again), place)
     assert (
         found_value == expected if not isinstance(expected, dict) else expected.items() <= found_value.items()
     )
@@ -259,7 +262,7 @@ def test_a_null_removes_what_the_store_sets() -> None:
     job = core_job(KEY, JobType.SCHEDULED, fields)
     [obj] = runtime_objects(job)
     assert obj["spec"].keys() == {"schedule", "jobTemplate"}
-    assert fields_of(job_from_runtime(obj))["workload"] == nulls
+    assert given_fields(job_from_runtime(obj))["workload"] == nulls
     assert read_definition(definition_object(job)).job == job
 
 
@@ -276,4 +279,4 @@ def test_objects_may_lack_the_labels_of_the_store() -> None:
     assert "labels" not in main["metadata"]
     assert main["spec"]["selector"]["matchLabels"] == main["spec"]["template"]["metadata"]["labels"] == own
     assert service["spec"]["selector"] == own
-    assert fields.items() <= fields_of(job_from_runtime(main, service)).items()
+    assert fields.items() <= given_fields(job_from_runtime(main, service)).items()

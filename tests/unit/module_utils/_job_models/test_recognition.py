@@ -18,7 +18,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_jo
     JobKey,
     JobType,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import core_job, fields_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import (
+    core_job,
+    given_fields,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_validation import job_problems
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.recognition import (
     UnreadableJob,
@@ -76,8 +79,8 @@ def recognized(main: Object, service: Object | None = None) -> CoreJob:
     assert [main, service] == before
     live = [normal_form(obj) for obj in (main, service) if obj]
     assert [normal_form(obj) for obj in runtime_objects(job)] == live
-    assert core_job(job.key, job.type, fields_of(job)) == job
-    assert not job_problems(job.key.name, job.type, fields_of(job))
+    assert core_job(job.key, job.type, given_fields(job)) == job
+    assert not job_problems(job.key.name, job.type, given_fields(job))
     return job
 
 
@@ -108,14 +111,14 @@ def test_our_own_objects_are_the_job_again(type_: JobType) -> None:
     objects = runtime_objects(core_job(KEY, type_, fields))
     # TCP can't be told from the default of Kubernetes.
     fields.pop("port_protocol", None)
-    assert fields_of(recognized(*objects)) == fields
+    assert given_fields(recognized(*objects)) == fields
 
 
 def test_fields_of_a_deployment_by_hand_can_be_changed() -> None:
     job = recognized(deployment(container(workingDir="/srv", args=["-v"])))
     assert (job.image, job.replicas, job.memory, job.cpu) == ("nginx:1", 3, "", "")
     assert "image" in job.given
-    changed = core_job(KEY, job.type, {**fields_of(job), "image": "nginx:2", "replicas": 1})
+    changed = core_job(KEY, job.type, {**given_fields(job), "image": "nginx:2", "replicas": 1})
     spec = runtime_objects(changed)[0]["spec"]
     assert spec["replicas"] == 1
     assert spec["template"]["spec"]["containers"] == [
@@ -126,7 +129,7 @@ def test_fields_of_a_deployment_by_hand_can_be_changed() -> None:
 
 def test_a_command_of_another_form_is_its_words() -> None:
     job = recognized(deployment(container(command=["nginx", "-g", "daemon off;"])))
-    assert fields_of(job)["command"] == ["nginx", "-g", "daemon off;"]
+    assert given_fields(job)["command"] == ["nginx", "-g", "daemon off;"]
 
 
 def test_a_shell_line_with_its_redirections_is_one_command() -> None:
@@ -179,7 +182,7 @@ def test_a_limit_of_retries_per_index(limit: Object) -> None:
 def test_variables_stay_in_an_order_that_means_something(env: list[tuple[str, str]], expected: Any) -> None:
     variables = [{"name": name, "value": value} for name, value in env]
     job = recognized(deployment(container(env=variables)))
-    env_field = fields_of(job)["env"]
+    env_field = given_fields(job)["env"]
     assert ([one["name"] for one in env_field] if isinstance(env_field, list) else env_field) == expected
 
 
@@ -215,7 +218,7 @@ def test_a_volume_may_be_mounted_more_than_once() -> None:
         {"name": "tmp", "emptyDir": {}},
     ]
     job = recognized(deployment(container(volumeMounts=mounts), volumes=volumes))
-    assert fields_of(job)["volumes"] == [
+    assert given_fields(job)["volumes"] == [
         {"name": "files", "path": "/data", "claim": "web"},
         {"name": "files", "path": "/etc/web.conf", "sub_path": "web.conf", "read_only": True},
         {"name": "tmp", "path": "/tmp", "empty_dir": ""},
@@ -230,7 +233,7 @@ def test_a_mount_may_have_parts_that_no_entry_has() -> None:
     ]
     volumes = [{"name": "files", "persistentVolumeClaim": {"claimName": "web"}}]
     job = recognized(deployment(container(volumeMounts=mounts), volumes=volumes))
-    files, windows, elsewhere = fields_of(job)["volumes"]
+    files, windows, elsewhere = given_fields(job)["volumes"]
     assert files["mount"] == {"mountPropagation": "HostToContainer"}
     assert windows == {"name": "files", "mount": {"mountPath": "C:\\data"}}
     assert elsewhere == {"name": "elsewhere", "path": "/x", "mount": {"subPathExpr": "$(A)"}}
@@ -241,7 +244,7 @@ def test_a_health_check_by_tcp_is_one_of_the_port_of_the_service(port: int) -> N
     probe = {"tcpSocket": {"port": port}, "failureThreshold": 5}
     probed = container(startupProbe=probe, livenessProbe=probe, ports=[{"containerPort": 80}])
     job = recognized(deployment(probed), service({"port": 80}))
-    assert fields_of(job).get("health_check") == ({"tcp": True} if port == 80 else None)
+    assert given_fields(job).get("health_check") == ({"tcp": True} if port == 80 else None)
     assert job.container["livenessProbe"]["failureThreshold"] == 5
 
 

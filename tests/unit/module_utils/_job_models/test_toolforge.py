@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import JobKey, JobType
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import fields_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import given_fields
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.recognition import UnreadableJob
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.normal_form import (
     normal_form,
@@ -109,7 +109,7 @@ def test_command_and_log_files(version: str, line: str, logs: Any) -> None:
     job = toolforge_job(obj)
     assert job
     assert (job.key, job.type) == (JobKey("tool-wm-lol", "report"), JobType.SCHEDULED)
-    fields = fields_of(job)
+    fields = given_fields(job)
     assert (fields["command"], fields.get("logs")) == (line if logs is None else "./run.sh a", logs)
     # A resolved schedule stays.
     assert (fields["schedule"], fields["emails"], fields["retry"]) == ("17 3 * * *", "onfailure", 0)
@@ -157,7 +157,7 @@ def test_a_script_health_check_is_a_field_and_is_rebuilt_as_it_is(script: str) -
     obj = deployment(script, "/bin/sh", "-c")
     job = toolforge_job(obj)
     assert job
-    assert fields_of(job)["health_check"] == {"script": script}
+    assert given_fields(job)["health_check"] == {"script": script}
     [rebuilt] = runtime_objects(job)
     assert normal_form(rebuilt) == normal_form(obj)
     probes = [rebuilt["spec"]["template"]["spec"]["containers"][0][name] for name in PROBES]
@@ -174,7 +174,7 @@ def test_a_health_check_that_is_no_script_of_the_shell_is_its_words(start: tuple
     obj = deployment("-e", *start)
     job = toolforge_job(obj)
     assert job
-    assert fields_of(job)["health_check"] == {"command": [*start, "-e"]}
+    assert given_fields(job)["health_check"] == {"command": [*start, "-e"]}
     [rebuilt] = runtime_objects(job)
     assert normal_form(rebuilt) == normal_form(obj)
 
@@ -331,7 +331,7 @@ def test_objects_of_the_build_service_have_their_words(version: str, words: Obje
     container.update(words)
     job = toolforge_job(obj)
     assert job
-    assert fields_of(job)["command"] == command
+    assert given_fields(job)["command"] == command
     assert job.container.get("args") == words.get("args")
     [rebuilt] = runtime_objects(job)
     assert normal_form(rebuilt) == normal_form(obj)

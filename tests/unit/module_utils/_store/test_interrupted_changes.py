@@ -19,7 +19,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_jo
     JobKey,
     JobType,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import fields_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import given_fields
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.normal_form import (
     normal_form,
 )
@@ -380,7 +380,7 @@ def test_concurrent_writers_of_one_job_end_with_the_job_of_one_of_them(cluster: 
         thread.join()
     snapshot = read_snapshot(cluster)
     stored = snapshot.definitions[KEY].job
-    assert fields_of(stored) in [fields_of(job) for job in jobs]
+    assert given_fields(stored) in [given_fields(job) for job in jobs]
     runtime = objects(cluster)[1]
     assert [normal_form(one) for one in runtime] == [normal_form(one) for one in runtime_objects(stored)]
 

@@ -21,7 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_jo
     JobKey,
     JobType,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import fields_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import given_fields
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.normal_form import (
     RESTARTED_AT,
     normal_form,
@@ -117,10 +117,10 @@ def test_a_new_job_is_created(cluster: MemoryCluster, type_: JobType) -> None:
     job = job_of("web", type_)
     report = present(cluster, job)
     assert (report.action, report.changed) == (Action.CREATED, True)
-    assert (report.before, report.after) == (None, {"type": str(type_), **fields_of(job)})
+    assert (report.before, report.after) == (None, {"type": str(type_), **given_fields(job)})
     assert forms(live(cluster, job)) == forms(runtime_objects(job))
     [listed] = listed_jobs(read_snapshot(cluster))
-    assert (listed.fields, listed.drift, listed.is_outdated) == (fields_of(job), (), False)
+    assert (listed.fields, listed.drift, listed.is_outdated) == (given_fields(job), (), False)
     status = definition(cluster, job).status
     assert [one["status"] for one in status.conditions if one["type"] == "Ready"] == ["True"]
 
@@ -143,7 +143,7 @@ def test_a_health_check_that_an_earlier_release_has_rolled_out_stays(cluster: Me
     cluster.patch(*DEFINITION_KINDS[CONTINUOUS], "web", "shop", {"spec": {"container": None}})
     before = live(cluster, job)
     [listed] = listed_jobs(read_snapshot(cluster))
-    assert (listed.fields, listed.drift, listed.is_outdated) == (fields_of(job), (), False)
+    assert (listed.fields, listed.drift, listed.is_outdated) == (given_fields(job), (), False)
     assert present(cluster, job).action is Action.UNCHANGED
     assert live(cluster, job) == before
 
@@ -153,7 +153,7 @@ def test_deleted_runtime_objects_are_rebuilt_equal(cluster: MemoryCluster, type_
     """Case 1."""
     job = job_of("web", type_, env={"A": "1"}, mount={"claim": "files"}, memory="1Gi")
     present(cluster, job)
-    assert fields_of(definition(cluster, job).job) == fields_of(job)
+    assert given_fields(definition(cluster, job).job) == given_fields(job)
     before = live(cluster, job)
     delete_runtime(cluster, job)
     if type_ is ONE_OFF:
@@ -412,7 +412,7 @@ def test_a_job_is_suspended_and_goes_on(cluster: MemoryCluster, type_: JobType) 
     assert changer(cluster).suspended(job.key).action is Action.SUSPENDED
     suspended = job_of("web", type_, suspend=True)
     assert forms(live(cluster, job)) == forms(runtime_objects(suspended))
-    assert fields_of(definition(cluster, job).job) == fields_of(suspended)
+    assert given_fields(definition(cluster, job).job) == given_fields(suspended)
     assert changer(cluster).suspended(job.key).action is Action.UNCHANGED
     assert changer(cluster).suspended(job.key, False).action is Action.UPDATED
     assert forms(live(cluster, job)) == forms(runtime_objects(job))

@@ -19,7 +19,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_jo
     JobKey,
     JobType,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import core_job, fields_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import (
+    core_job,
+    given_fields,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.recognition import (
     UnreadableJob,
 )
@@ -204,12 +207,12 @@ def test_a_drifted_job_is_listed_as_it_runs_in_the_first_stage_alone(cluster: Me
     roll_out(cluster, job)
     patch_runtime(cluster, job, {"spec": {"replicas": 5}}, manager="kubectl")
     first = only(cluster, FIRST)
-    assert first.fields == {**fields_of(job), "replicas": 5}
-    assert list(first.fields) == list(fields_of(job))
+    assert first.fields == {**given_fields(job), "replicas": 5}
+    assert list(first.fields) == list(given_fields(job))
     assert first.source is SourceOfTruth.KUBERNETES
     for stage in (SECOND, LAST):
         listed = only(cluster, stage)
-        assert (listed.fields, listed.source) == (fields_of(job), SourceOfTruth.STORAGE)
+        assert (listed.fields, listed.source) == (given_fields(job), SourceOfTruth.STORAGE)
         assert [one.field for one in listed.drift] == ["spec.replicas"]
     assert first.drift == only(cluster, SECOND).drift
 
@@ -219,7 +222,7 @@ def test_an_unset_field_stays_unset_when_another_field_drifts(cluster: MemoryClu
     roll_out(cluster, job)
     patch_runtime(cluster, job, {"spec": {"suspend": True}}, manager="kubectl")
     listed = only(cluster)
-    assert listed.fields == {**fields_of(job), "suspend": True}
+    assert listed.fields == {**given_fields(job), "suspend": True}
     assert listed.state is JobState.SUSPENDED
 
 
@@ -314,7 +317,7 @@ def test_a_definition_without_its_job_is_listed_in_every_stage_and_counted(
     roll_out(cluster, job, run=0)
     delete_runtime(cluster, job)
     listed = only(cluster, stage)
-    assert (listed.state, listed.fields, listed.drift) == (JobState.MISSING, fields_of(job), ())
+    assert (listed.state, listed.fields, listed.drift) == (JobState.MISSING, given_fields(job), ())
     assert count(cluster) == (0, 1)
     assert count(cluster) == (0, 1)
 
@@ -463,13 +466,13 @@ def test_a_dump_has_the_fields_of_all_jobs(cluster: MemoryCluster) -> None:
     for job in jobs:
         roll_out(cluster, job)
     assert dump(read_snapshot(cluster, ["shop"])) == [
-        {"name": job.key.name, "type": str(job.type), **fields_of(job)} for job in jobs
+        {"name": job.key.name, "type": str(job.type), **given_fields(job)} for job in jobs
     ]
     assert dump(read_snapshot(cluster))[0] == {
         "name": "a",
         "namespace": "shop",
         "type": "one-off",
-        **fields_of(jobs[0]),
+        **given_fields(jobs[0]),
     }
 
 
@@ -478,7 +481,7 @@ def test_an_adoptable_job_is_dumped_as_it_would_be_adopted(cluster: MemoryCluste
     snapshot = read_snapshot(cluster, ["shop"])
     [runtime] = snapshot.runtime.values()
     adopted = adoptable_job(snapshot, runtime)
-    assert dump(snapshot) == [{"name": "web", "type": "continuous", **fields_of(adopted)}]
+    assert dump(snapshot) == [{"name": "web", "type": "continuous", **given_fields(adopted)}]
 
 
 def test_a_definition_with_an_invalid_field_is_listed_with_the_reason_and_not_dumped(

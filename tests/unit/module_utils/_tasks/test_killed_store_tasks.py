@@ -24,7 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.s
     STORAGE_VERSION_LABEL,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import JobType
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import fields_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import given_fields
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.normal_form import (
     normal_form,
 )
@@ -97,7 +97,7 @@ def cluster_with_jobs() -> MemoryCluster:
 
 
 def entry(name: str, type_: JobType, **fields: Any) -> dict[str, Any]:
-    return {"name": name, "type": str(type_), **fields_of(job_of(name, type_, **fields))}
+    return {"name": name, "type": str(type_), **given_fields(job_of(name, type_, **fields))}
 
 
 LOADED = [

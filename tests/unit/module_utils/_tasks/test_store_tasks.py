@@ -27,7 +27,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.s
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_job import JobType
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import fields_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import given_fields
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.storage.definition import (
     DEFINITION_KINDS,
 )
@@ -1097,7 +1097,7 @@ def test_jobs_are_listed_without_the_right_to_read_events(cluster: MemoryCluster
 def test_a_rewrite_lets_the_status_be_of_the_new_generation(cluster: MemoryCluster) -> None:
     job = job_of("web")
     roll_out(cluster, job)
-    call(cluster, namespace="shop", jobs=[{"name": "web", "type": "continuous", **fields_of(job)}])
+    call(cluster, namespace="shop", jobs=[{"name": "web", "type": "continuous", **given_fields(job)}])
     kind = DEFINITION_KINDS[JobType.CONTINUOUS]
     old = {"metadata": {"labels": {STORAGE_VERSION_LABEL: "1"}}}
     cluster.patch(*kind, "web", "shop", old)

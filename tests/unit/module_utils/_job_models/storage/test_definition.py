@@ -29,7 +29,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_jo
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.defaults import DEFAULTS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.field_table import FIELDS
-from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import core_job, fields_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_fields import (
+    core_job,
+    given_fields,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.job_validation import job_problems
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.normal_form import (
     normal_form,
@@ -118,7 +121,7 @@ def job(type_: JobType = JobType.SCHEDULED, **fields: Any) -> CoreJob:
 def test_the_versions_are_read_alike() -> None:
     one, two = (read_definition(stored(spec, str(number))) for number, spec in ((1, SPEC_V1), (2, SPEC_V2)))
     assert one.job == two.job
-    assert fields_of(two.job)["workload"] == {
+    assert given_fields(two.job)["workload"] == {
         "metadata": {"labels": {"a": "b"}},
         "spec": {"failedJobsHistoryLimit": None, "startingDeadlineSeconds": None},
     }
@@ -189,7 +192,7 @@ EXTRAS: dict[str, dict[str, Any]] = {
 def test_extra_of_the_old_version_is_in_fields_that_a_user_may_set(extra: dict[str, Any]) -> None:
     spec = {"image": "a:1", "emails": "all", "extra": {"Deployment": {"spec": extra}}}
     read_job = read_definition(stored(spec, "1", JobType.CONTINUOUS)).job
-    fields = fields_of(read_job)
+    fields = given_fields(read_job)
     assert job_problems("report", JobType.CONTINUOUS, fields) == []
     assert fields["emails"] == "all"
     assert "extra" not in fields
@@ -212,7 +215,7 @@ def test_all_stored_names_keep_their_meaning(version: int) -> None:
     definition = read_definition(stored(spec, str(version)))
     if version == CURRENT_VERSION:
         assert definition_object(definition.job, replaces=definition.replaces)["spec"] == spec
-        assert {*fields_of(definition.job)} == {*FIELDS}
+        assert {*given_fields(definition.job)} == {*FIELDS}
 
 
 def test_equal_mappings_are_stored_alike() -> None:
@@ -228,7 +231,7 @@ def test_equal_mappings_are_stored_alike() -> None:
 def test_a_name_that_only_the_current_version_knows_has_no_meaning_in_an_older_one() -> None:
     existing = stored({"image": "a", "pod": "soon"}, "1")
     definition = read_definition(existing)
-    assert fields_of(definition.job) == {"image": "a"}
+    assert given_fields(definition.job) == {"image": "a"}
     assert definition_object(definition.job, existing)["spec"] == {"image": "a"}
 
 
@@ -285,7 +288,7 @@ def test_unknown_fields_survive_a_write() -> None:
         "resources": "not ours in version 2",
     }
     assert made["metadata"] == stored({})["metadata"]
-    assert fields_of(read_definition(made).job) == {"image": "b", "cpu": "2", "mount": {"claim": "other"}}
+    assert given_fields(read_definition(made).job) == {"image": "b", "cpu": "2", "mount": {"claim": "other"}}
 
 
 def test_unknown_fields_survive_a_migration_unless_their_name_has_a_meaning_now() -> None:
@@ -328,7 +331,7 @@ def test_a_newer_version_is_read_as_far_as_it_is_known_and_not_written() -> None
     existing = stored({"image": "a", "command": {"b": 1}, "replaces": 3, "new": 1}, "99")
     definition = read_definition(existing)
     assert (definition.storage_version, definition.is_writable, definition.replaces) == (99, False, None)
-    assert fields_of(definition.job) == {"image": "a"}
+    assert given_fields(definition.job) == {"image": "a"}
     with pytest.raises(
         UnreadableDefinition, match=r"storage version is 99, and this release writes at most 2"
     ):
@@ -389,7 +392,7 @@ def test_a_definition_that_is_nested_too_deeply_is_unreadable() -> None:
 def test_a_broken_definition_is_mended_by_a_write() -> None:
     made = definition_object(job(image="b"), stored({"image": [], "env": 3, "pod": "x", "a": 1}, None))
     assert made["spec"] == {"image": "b", "a": 1}
-    assert fields_of(read_definition(made).job) == {"image": "b"}
+    assert given_fields(read_definition(made).job) == {"image": "b"}
 
 
 def test_numbers_that_yaml_reads_where_a_text_is_needed() -> None:
