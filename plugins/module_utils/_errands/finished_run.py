@@ -23,7 +23,7 @@ from .errand_steps import (
 )
 from .errand_view import ErrandView
 from .holding_container import recorded_output
-from .open_errand_run import HOLDER_FAILED, POD_REFUSED, has_ended
+from .open_errand_run import HOLDER_FAILED, POD_REFUSED, has_ended_or_gone
 
 DELETE_LABEL = ("delete", "pod")
 """The label of a pod's template by which a succeeded run's pod is deleted with its Job."""
@@ -71,7 +71,7 @@ def _cleaning(view: ErrandView, run: Run) -> Decision:
     if job is None or job["metadata"].get("deletionTimestamp") or run.outcome is None:
         return Decision()
     if not run.outcome.is_success:
-        is_stopped = has_ended(job) or job["spec"].get("activeDeadlineSeconds") == STOP_DEADLINE
+        is_stopped = has_ended_or_gone(job) or job["spec"].get("activeDeadlineSeconds") == STOP_DEADLINE
         stops = run.outcome.reason in STOPPED and not is_stopped
         return Decision((StopJob(job["metadata"]["name"], run.job_uid),) if stops else ())
     is_retained = pod is not None and _outlives(pod, job)

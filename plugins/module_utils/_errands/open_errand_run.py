@@ -229,7 +229,7 @@ class _OpenRun:
             phase, outcome = job_outcome(view.job, pods, ignored_containers=self._ignored)
             if phase is not RunPhase.ENDED or outcome is None:
                 return self._overdue()
-        elif self._is_collectable and not has_ended(view.job):
+        elif self._is_collectable and not has_ended_or_gone(view.job):
             # Its own containers have ended, and a holding one has not begun yet.
             return None
         if outcome.reason == POD_LOST and run.disruption:
@@ -473,6 +473,6 @@ def _container_names(pod: Mapping[str, Any]) -> list[str]:
     return [str(one["name"]) for one in (pod.get("spec") or {}).get("containers") or ()]
 
 
-def has_ended(job: Mapping[str, Any] | None) -> bool:
+def has_ended_or_gone(job: Mapping[str, Any] | None) -> bool:
     """Whether a Job has ended, or is gone."""
     return job is None or has_job_ended(job)
