@@ -407,11 +407,11 @@ def strategy_owner(managed_fields: Sequence[Mapping[str, Any]]) -> StrategyOwner
     """
     owners = [entry for entry in managed_fields if owns_strategy(entry)]
     is_declared = any(
-        is_applied(entry) or owns(entry, "f:metadata", "f:annotations", f"f:{LAST_APPLIED}")
+        is_entry_of_applier(entry) or owns(entry, "f:metadata", "f:annotations", f"f:{LAST_APPLIED}")
         for entry in owners
     )
     is_ours = any(is_own_strategy(entry) for entry in owners)
-    return StrategyOwner(is_declared, is_ours and any(map(is_applied, managed_fields)))
+    return StrategyOwner(is_declared, is_ours and any(map(is_entry_of_applier, managed_fields)))
 
 
 def owns_strategy(entry: Mapping[str, Any]) -> bool:
@@ -424,7 +424,7 @@ def is_own_strategy(entry: Mapping[str, Any]) -> bool:
     return is_write_of(entry, FIELD_MANAGER, UPDATE) and owns_strategy(entry)
 
 
-def is_applied(entry: Mapping[str, Any]) -> bool:
+def is_entry_of_applier(entry: Mapping[str, Any]) -> bool:
     """Whether an entry of ``metadata.managedFields`` is that of a server-side applier of the errand."""
     return not entry.get("subresource") and entry.get("operation") == APPLY and owns(entry, "f:spec")
 

@@ -13,7 +13,7 @@ from .._cluster.cluster import Object
 from .._cluster.quantity import parse_quantity
 from .._jobs.versioned_secrets import SECRET_KIND_LABEL
 from .errand_index import CONFIG_MAP, ERRAND, SECRET
-from .errand_model import LAST_APPLIED, is_applied, owns_strategy
+from .errand_model import LAST_APPLIED, is_entry_of_applier, owns_strategy
 
 _NAMES = ("name", "namespace", "uid", "resourceVersion")
 
@@ -40,7 +40,7 @@ def reduced_object(kind: tuple[str, str], obj: Object) -> Object:
 
 def _owners(managed_fields: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The entries that show who sets the strategy."""
-    return [entry for entry in managed_fields if owns_strategy(entry) or is_applied(entry)]
+    return [entry for entry in managed_fields if owns_strategy(entry) or is_entry_of_applier(entry)]
 
 
 def has_grown(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> bool:
