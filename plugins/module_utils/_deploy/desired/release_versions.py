@@ -37,7 +37,7 @@ def upgrade_problem(
         alone: only some of its components are to be deployed.
         migrated: the migrations of ``target`` that have begun to write; None if unknown.
     """
-    if is_open(version, target) and not is_same(desired, target) and not abandon:
+    if is_deployment_open(version, target) and not is_same(desired, target) and not abandon:
         follows = upgrade_problem(version, version, desired, upgrades_from, alone=alone)
         return _open_deployment_problem(target, desired, follows, migrated)
     if not version or is_same(desired, version):
@@ -100,7 +100,7 @@ def _open_deployment_problem(
     return f"{begun} none of its migrations has begun to write, so you can {give_up}; or {complete}"
 
 
-def is_open(version: str, target: str) -> bool:
+def is_deployment_open(version: str, target: str) -> bool:
     """Whether a deployment of ``target`` was begun and has not ended."""
     return bool(target) and not is_same(target, version)
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_versions import (
+    is_deployment_open,
     is_older,
-    is_open,
     is_same,
     server_problem,
     upgrade_problem,
@@ -91,8 +91,8 @@ def test_versions_are_the_same_however_they_are_written() -> None:
     assert not is_same("2.9.0-rc1", "2.9.0")
     assert not is_same("2.9", "")
     assert is_same("main", "main")
-    assert not is_open("2.9", "2.9.0")
-    assert is_open("", "2.9")
+    assert not is_deployment_open("2.9", "2.9.0")
+    assert is_deployment_open("", "2.9")
     assert not is_older("2.9.0+a", "2.9.0+b")
 
 
