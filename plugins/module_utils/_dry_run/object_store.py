@@ -65,7 +65,7 @@ class ObjectStore:
             return [
                 OverlayChange(ref, before, after, ref in self._unverified, ref in self._status_writes)
                 for ref, before, after in ((r, b, self.objects.get(r)) for r, b in self.originals.items())
-                if not is_same(before, after)
+                if not has_same_content(before, after)
             ]
 
     def of_kind(self, kind: Kind, namespace: str | None) -> list[Object]:
@@ -111,7 +111,7 @@ class ObjectStore:
             The object itself. It must not be changed.
         """
         with self.changed:
-            if before is not None and is_same(before, after):
+            if before is not None and has_same_content(before, after):
                 return before
             self._deleted_owners.pop(after["metadata"].get("uid") or "", None)
             self._serve(before, after)
@@ -214,7 +214,7 @@ class ObjectStore:
         return ()
 
 
-def is_same(one: Object | None, other: Object | None) -> bool:
+def has_same_content(one: Object | None, other: Object | None) -> bool:
     """Whether two states of an object differ at most in its resourceVersion, and in the version it is in."""
     if one is None or other is None or one is other:
         return one is other

@@ -37,10 +37,10 @@ def upgrade_problem(
         alone: only some of its components are to be deployed.
         migrated: the migrations of ``target`` that have begun to write; None if unknown.
     """
-    if is_deployment_open(version, target) and not is_same(desired, target) and not abandon:
+    if is_deployment_open(version, target) and not is_same_release(desired, target) and not abandon:
         follows = upgrade_problem(version, version, desired, upgrades_from, alone=alone)
         return _open_deployment_problem(target, desired, follows, migrated)
-    if not version or is_same(desired, version):
+    if not version or is_same_release(desired, version):
         return ""
     from packaging.version import InvalidVersion
 
@@ -102,10 +102,10 @@ def _open_deployment_problem(
 
 def is_deployment_open(version: str, target: str) -> bool:
     """Whether a deployment of ``target`` was begun and has not ended."""
-    return bool(target) and not is_same(target, version)
+    return bool(target) and not is_same_release(target, version)
 
 
-def is_same(one: str, other: str) -> bool:
+def is_same_release(one: str, other: str) -> bool:
     """Whether two versions are the same, as 2.9 and 2.9.0 are, and 2.9.0+a and 2.9.0+b."""
     if one == other:
         return True

@@ -13,7 +13,7 @@ from ..._objects.inventory.inventory import Inventory
 from ..._release.model import FOUNDATION
 from ..._runs.records.installation import Installation
 from ..._runs.records.run_record import begin_of, run_status
-from ..desired.release_versions import is_same
+from ..desired.release_versions import is_same_release
 
 
 def irreversible_changes(
@@ -32,7 +32,7 @@ def irreversible_changes(
         if inventory.digest
         else f"component {name} has begun and is incomplete"
         for name, inventory in inventories.items()
-        if is_same(deployed_as(inventory).version, target) or not inventory.digest
+        if is_same_release(deployed_as(inventory).version, target) or not inventory.digest
     ]
     replaced: dict[str, int] = {}
     for status in map(run_status, own := _runs_of(target, runs)):
@@ -66,7 +66,7 @@ def begun_migrations(target: str, runs: Iterable[Mapping[str, Any]]) -> dict[str
 
 
 def _runs_of(target: str, runs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    return [run for run in runs if is_same(begin_of(run).version, target)]
+    return [run for run in runs if is_same_release(begin_of(run).version, target)]
 
 
 def downgrade_problem(inventory: Inventory, version: str) -> str:

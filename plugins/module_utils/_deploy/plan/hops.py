@@ -19,7 +19,7 @@ from ..._migrations.migration_set import MigrationSet
 from ..._objects.inventory.inventory import Inventory
 from ..._release.model import Release, rendering_digest
 from ..desired.desired_release import DesiredRelease
-from ..desired.release_versions import is_deployment_open, is_older, is_same, upgrade_problem
+from ..desired.release_versions import is_deployment_open, is_older, is_same_release, upgrade_problem
 from ..desired.unchanged_components import read_release
 from .observed_state import ObservedState
 from .release_plan import Plan, PlanRequest
@@ -132,7 +132,7 @@ def find_hops(
     """
     older = _newest_first(one for one in at_hand if is_older(one.version, desired.version))
     if is_deployment_open(version, target):
-        begun = [one for one in (desired, *older) if is_same(one.version, target)]
+        begun = [one for one in (desired, *older) if is_same_release(one.version, target)]
         if not begun or begun[0] is desired:
             return begun[:1] or None
         first = next((one for one in begun if one.version == target), begun[0])

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from ..._objects.inventory.inventory import Inventory
 from ..._release.model import ComponentEntry
 from ..._text import did_you_mean, suggestion
-from ..desired.release_versions import is_same
+from ..desired.release_versions import is_same_release
 
 
 def partial_deployment_problems(
@@ -50,7 +50,7 @@ def partial_deployment_warnings(alone: Sequence[str], version: str, desired: str
         version: the cluster's release, or empty.
         desired: the release that the components are from.
     """
-    if not alone or not version or is_same(version, desired):
+    if not alone or not version or is_same_release(version, desired):
         return ()
     return (
         f"{', '.join(alone)} and the CRDs move to {desired} alone, and the cluster stays at {version}:"

@@ -36,7 +36,7 @@ from ...migration import GLOBAL, Phase
 from ..desired.desired_release import DesiredRelease, desired_release
 from ..desired.release_migrations import component_actions, with_release
 from ..desired.release_profile import profile_problem
-from ..desired.release_versions import is_deployment_open, is_same, server_problem, upgrade_problem
+from ..desired.release_versions import is_deployment_open, is_same_release, server_problem, upgrade_problem
 from ..desired.waves import needs_problems, stages_of, waves_of
 from .abandonment import begun_migrations, irreversible_changes
 from .component_preflight import IntendedChanges
@@ -332,7 +332,9 @@ class ReleaseRehearsal:
         """Whether the deployment of another release has begun and has not ended."""
         installation = self._observed.installation
         target = installation.target
-        return is_deployment_open(installation.version, target) and not is_same(self._release.version, target)
+        return is_deployment_open(installation.version, target) and not is_same_release(
+            self._release.version, target
+        )
 
     def _version_problem(self) -> str:
         installation, runs = self._observed.installation, self._open_runs

@@ -9,7 +9,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.release_versions import (
     is_deployment_open,
     is_older,
-    is_same,
+    is_same_release,
     server_problem,
     upgrade_problem,
 )
@@ -86,11 +86,11 @@ def test_a_release_may_say_what_it_follows_of_its_own_minor() -> None:
 
 
 def test_versions_are_the_same_however_they_are_written() -> None:
-    assert is_same("2.9", "2.9.0")
-    assert is_same("2.9.0+a", "2.9.0+b")
-    assert not is_same("2.9.0-rc1", "2.9.0")
-    assert not is_same("2.9", "")
-    assert is_same("main", "main")
+    assert is_same_release("2.9", "2.9.0")
+    assert is_same_release("2.9.0+a", "2.9.0+b")
+    assert not is_same_release("2.9.0-rc1", "2.9.0")
+    assert not is_same_release("2.9", "")
+    assert is_same_release("main", "main")
     assert not is_deployment_open("2.9", "2.9.0")
     assert is_deployment_open("", "2.9")
     assert not is_older("2.9.0+a", "2.9.0+b")
