@@ -83,6 +83,6 @@ def expected_after_patch(before: Object, patch: Mapping[str, Any] | Sequence[Map
     return patched
 
 
-def is_same_version(before: Object, after: Object | None) -> bool:
+def is_same_resource_version(before: Object, after: Object | None) -> bool:
     """Whether a write has changed nothing, by the resourceVersion."""
     return after is not None and resource_version_of(before) == resource_version_of(after)

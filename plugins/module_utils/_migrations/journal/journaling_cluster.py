@@ -19,7 +19,7 @@ from .intended_writes import (
     as_merge_patch,
     expected_after_apply,
     expected_after_patch,
-    is_same_version,
+    is_same_resource_version,
     resource_version_of,
     with_name,
     with_preconditions,
@@ -233,7 +233,9 @@ class JournalingCluster(ClusterWrapper):
             known = bound or before is None
             after = became(before, answer) if known else _without_version(foretell(before))
             # A deletion returns False if another client has deleted the object before.
-            changed = answer if entry.verb == "delete" else not (before and is_same_version(before, after))
+            changed = (
+                answer if entry.verb == "delete" else not (before and is_same_resource_version(before, after))
+            )
             if changed:
                 self._settle(replace(intent, after=_restorable(after), is_settled=True))
             else:
