@@ -24,7 +24,7 @@ from .field_table import places_of
 from .job_fields import core_job, given_fields
 from .job_validation import job_problems
 from .runtime.normal_form import DEFAULT_RETRIES, MOST_RETRIES, normal_form
-from .runtime.patches import merge_patch
+from .runtime.patches import merge_patch_ignoring_nulls
 from .runtime.probe_commands import SHELL, script_of
 from .runtime.runtime_objects import (
     CRON_JOB,
@@ -100,12 +100,12 @@ def _with_mappings(
     built = _parts(form_of(runtime_objects(plain)[0]), plain.type)
     places = places_of(plain.type)
     for name, part in _parts(live, plain.type).items():
-        patch = merge_patch(built[name], part)
+        patch = merge_patch_ignoring_nulls(built[name], part)
         fields[name] = _without_places(patch, [path[1:] for path in places if path[0] == name])
     if SERVICE in forms:
         job = core_job(plain.key, plain.type, fields)
         base = service_of_fields(job, runtime_objects(job)[0])
-        fields["service"] = merge_patch(form_of(base), forms[SERVICE])
+        fields["service"] = merge_patch_ignoring_nulls(form_of(base), forms[SERVICE])
     return core_job(plain.key, plain.type, fields)
 
 

@@ -21,7 +21,7 @@ from .._cluster.exact_patch import patch_exactly
 from .._job_models.core_job import CoreJob, JobKey, JobType
 from .._job_models.job_fields import core_job
 from .._job_models.recognition import UnreadableJob
-from .._job_models.runtime.patches import merge_patch
+from .._job_models.runtime.patches import merge_patch_ignoring_nulls
 from .._job_models.runtime.runtime_objects import STORE, runtime_objects
 from .._job_models.storage.definition import (
     CURRENT_VERSION,
@@ -241,7 +241,7 @@ class _Writer:
         lacks_status = _lacks_status(self._snapshot, definition)
 
         def write() -> Object:
-            after = patch_exactly(self._cluster, obj, merge_patch(obj, desired))
+            after = patch_exactly(self._cluster, obj, merge_patch_ignoring_nulls(obj, desired))
             runtime = self._snapshot.runtime_of(definition)
             if lacks_status:
                 return self._with_status(after, runtime)

@@ -18,7 +18,7 @@ from ..._deep_copy import deep_copy
 from ..._loose_json import mapping_of, text_of
 
 
-def merge_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> Object:
+def merge_patch_ignoring_nulls(old: Mapping[str, Any], new: Mapping[str, Any]) -> Object:
     """The smallest merge patch that turns ``old`` into ``new``; empty if they are equal.
 
     A null field is an absent field, as for the API server, because a merge patch can't express it otherwise.

@@ -11,7 +11,7 @@ from ..._cluster.cluster import Object, Ref, ref_of
 from ..._errors import LifecycleError
 from ..._job_models.core_job import JobType
 from ..._job_models.runtime.normal_form import normal_form
-from ..._job_models.runtime.patches import merge_patch
+from ..._job_models.runtime.patches import merge_patch_ignoring_nulls
 from ..job_state import run_outcome
 from .change_steps import (
     DeleteDefinition,
@@ -138,7 +138,7 @@ def _runtime_step(before: JobView, view: JobView, created: Collection[str]) -> S
                 # The Job of a run that has ended would run again.
                 return WriteRuntime(type_, desired)
             if live is not None and live["metadata"].get("uid") == obj["metadata"].get("uid"):
-                patch = merge_patch(normal_form(live), desired)
+                patch = merge_patch_ignoring_nulls(normal_form(live), desired)
                 if patch:
                     return WriteRuntime(type_, desired, live, patch)
             elif live is not None and live["metadata"].get("uid") in created:

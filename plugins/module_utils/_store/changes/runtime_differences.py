@@ -11,7 +11,7 @@ from ..._cluster.pod_templates import pod_template_path
 from ..._deep_copy import deep_copy
 from ..._job_models.drift import find_drift
 from ..._job_models.runtime.normal_form import normal_form
-from ..._job_models.runtime.patches import merge_patch
+from ..._job_models.runtime.patches import merge_patch_ignoring_nulls
 from ..._job_models.runtime.probe_commands import is_digest_of
 from ..._job_models.storage.stored_status import WrittenObject
 from ..._loose_json import fields_at, mapping_of, text_of
@@ -38,7 +38,7 @@ def runtime_patch(
         if is_unmoved or not others_drift(desired, live):
             return {}
     live_form = normal_form(live)
-    patch = merge_patch(live_form, normal_form(with_carried_fields(target or desired, live)))
+    patch = merge_patch_ignoring_nulls(live_form, normal_form(with_carried_fields(target or desired, live)))
     if not patch:
         return {}
     patch = _without_stale_defaults(patch, target or desired, live)

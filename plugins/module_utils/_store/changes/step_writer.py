@@ -12,7 +12,7 @@ from ..._cluster.errors import AlreadyExists, ApiError, Conflict, NotFound, is_a
 from ..._cluster.exact_patch import patch_exactly
 from ..._errors import LifecycleError
 from ..._job_models.core_job import JobKey, JobType
-from ..._job_models.runtime.patches import merge_patch
+from ..._job_models.runtime.patches import merge_patch_ignoring_nulls
 from ..._job_models.runtime.runtime_objects import KINDS_OF, SERVICE, has_job_label
 from ..._job_models.storage.definition import (
     DEFINITION_KINDS,
@@ -118,7 +118,7 @@ class StepWriter:
             # Its creator deletes it if there is another definition. A change of it would prevent that.
             if not existing.status.objects and (other := self._other_definition(view, existing.obj)):
                 raise StaleView(f"{ref_of(other)} was created meanwhile")
-            answer = patch_exactly(self.cluster, existing.obj, merge_patch(existing.obj, obj))
+            answer = patch_exactly(self.cluster, existing.obj, merge_patch_ignoring_nulls(existing.obj, obj))
         definition = read_definition(answer)
         replaced = view.definition if existing is None else view.replaced
         return replace(view, definition=definition, replaced=replaced, adoptable=None)
@@ -156,7 +156,7 @@ class StepWriter:
 
     def _write_status(self, view: JobView, step: WriteDefinitionStatus) -> JobView:
         obj, fields = step.definition.obj, to_record(step.status)
-        patch = {"status": merge_patch(obj.get("status") or {}, fields)}
+        patch = {"status": merge_patch_ignoring_nulls(obj.get("status") or {}, fields)}
         definition = read_definition(patch_exactly(self.cluster, obj, patch, subresource="status"))
         # The API server's answer may have another order, or no empty fields.
         definition = replace(definition, status=step.status)

@@ -13,7 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.jso
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deep_copy import deep_copy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.runtime.patches import (
-    merge_patch,
+    merge_patch_ignoring_nulls,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,7 +40,7 @@ def without_nulls(value: Any) -> Any:
 @given(OBJECTS, OBJECTS)
 def test_a_patch_turns_one_object_into_the_other(old: Any, new: Any) -> None:
     before = deep_copy((old, new))
-    patch = merge_patch(old, new)
+    patch = merge_patch_ignoring_nulls(old, new)
     assert apply_merge_patch(old, patch) == without_nulls(new)
     assert (old, new) == before
 
@@ -48,7 +48,7 @@ def test_a_patch_turns_one_object_into_the_other(old: Any, new: Any) -> None:
 @settings(max_examples=examples(100, 200), deadline=None)
 @given(OBJECTS, OBJECTS)
 def test_no_part_of_a_patch_can_be_left_out(old: Any, new: Any) -> None:
-    patch = merge_patch(old, new)
+    patch = merge_patch_ignoring_nulls(old, new)
     for name in patch:
         shorter = {other: value for other, value in patch.items() if other != name}
         assert apply_merge_patch(old, shorter) != without_nulls(new)
@@ -69,11 +69,11 @@ def test_no_part_of_a_patch_can_be_left_out(old: Any, new: Any) -> None:
     ],
 )
 def test_a_patch(old: Any, new: Any, patch: Any) -> None:
-    assert merge_patch(old, new) == patch
+    assert merge_patch_ignoring_nulls(old, new) == patch
 
 
 def test_a_patch_shares_nothing_with_the_arguments() -> None:
     new: Any = {"kept": {"x": []}, "added": [{}]}
-    patch = merge_patch({"kept": {"x": []}}, new)
+    patch = merge_patch_ignoring_nulls({"kept": {"x": []}}, new)
     patch["added"].append(1)
     assert new == {"kept": {"x": []}, "added": [{}]}
