@@ -197,7 +197,9 @@ def _apply_plainly(
             answer = cluster.create(plain)
             break
         version = live["metadata"]["resourceVersion"] if is_guarded else ""
-        patch = bound_to(merge_patch(_last_applied(live), plain), live["metadata"]["uid"], version)
+        patch = bound_to(
+            overwriting_merge_patch(_last_applied(live), plain), live["metadata"]["uid"], version
+        )
         try:
             answer = cluster.patch(*address_of(intent), patch)
             break
@@ -244,13 +246,13 @@ def _last_applied(live: Object) -> Mapping[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def merge_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+def overwriting_merge_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """The JSON merge patch (RFC 7386) that sets ``after`` and removes what only ``before`` had."""
     patch: dict[str, Any] = {key: None for key in before if key not in after}
     for key, value in after.items():
         known = before.get(key)
         if isinstance(value, Mapping):
-            patch[key] = merge_patch(known if isinstance(known, Mapping) else {}, value)
+            patch[key] = overwriting_merge_patch(known if isinstance(known, Mapping) else {}, value)
         else:
             patch[key] = value
     return patch

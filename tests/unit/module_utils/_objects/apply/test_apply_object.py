@@ -28,7 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.appl
     AppliedObject,
     KnownObjects,
     apply_object,
-    merge_patch,
+    overwriting_merge_patch,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.apply_set import (
     ApplyTerms,
@@ -529,7 +529,7 @@ def test_a_conflict_without_causes_is_an_error() -> None:
 
 def test_a_merge_patch_takes_out_what_was_there_only_before() -> None:
     before = {"a": {"b": 1, "c": [1]}, "d": 1}
-    assert merge_patch(before, {"a": {"c": [2]}}) == {"a": {"b": None, "c": [2]}, "d": None}
+    assert overwriting_merge_patch(before, {"a": {"c": [2]}}) == {"a": {"b": None, "c": [2]}, "d": None}
 
 
 def test_a_run_stops_after_the_rank_that_was_refused_and_a_plan_goes_on() -> None:
