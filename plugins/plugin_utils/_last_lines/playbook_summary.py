@@ -154,7 +154,7 @@ def _last_run(end: ClusterState) -> str:
     return stop.run if stop else end.run
 
 
-def next_step(ends: Sequence[ClusterState], *, are_all: bool = True) -> str:
+def next_step_text(ends: Sequence[ClusterState], *, are_all: bool = True) -> str:
     """What to do now for clusters with the same state.
 
     Args:
@@ -212,5 +212,5 @@ def _next_steps(
         # A cluster that was not started needs what the others need.
         if state != NOT_STARTED or len(needed) == 1:
             group = [one for one in ends if one.state == state]
-            yield next_step(group, are_all=len(group) == len(ends))
+            yield next_step_text(group, are_all=len(group) == len(ends))
     yield from dict.fromkeys(notes[one.cluster] for one in bad if notes.get(one.cluster))

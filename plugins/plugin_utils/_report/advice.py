@@ -13,7 +13,7 @@ from ...module_utils._objects.health.named_pods import pod_commands
 from ...module_utils._runs.cluster_state import RUNNING
 from ...module_utils._runs.outcomes import FAILED, NOT_STARTED
 from ...module_utils._text import counted
-from .._last_lines.playbook_summary import NEXT_STEPS, NextStep, next_step
+from .._last_lines.playbook_summary import NEXT_STEPS, NextStep, next_step_text
 from .model import ClusterReport, Failure, RunReport
 
 IDS_VARIABLE = "kyma_migration_ids"
@@ -46,7 +46,7 @@ def _steps(cluster: ClusterReport) -> Iterator[NextStep]:
         yield NextStep("The run has not ended. Write this report again later.")
         yield NextStep("Or stop the run:", "ansible-playbook kyma.lifecycle.cancel_kyma")
     elif cluster.state in NEXT_STEPS and cluster.state != NOT_STARTED:
-        text = next_step([cluster.end])
+        text = next_step_text([cluster.end])
         yield NextStep(f"{text[0].upper()}{text[1:]}.")
 
 
