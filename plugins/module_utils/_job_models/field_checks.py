@@ -98,7 +98,7 @@ def number_check(lowest: int, highest: int = _LARGEST_NUMBER) -> Callable[[str, 
 def choice_check(*choices: str) -> Callable[[str, Any], Iterator[str]]:
     def check(field: str, value: Any) -> Iterator[str]:
         if value not in choices:
-            yield problem_text(field, value, one_of(choices))
+            yield problem_text(field, value, choices_text(choices))
 
     return check
 
@@ -172,7 +172,9 @@ def _volume_problems(place: str, entry: Mapping[str, Any]) -> Iterator[str]:
     for name in sources:
         is_ours = name in VOLUME_SOURCES
         if not isinstance(entry[name], Mapping) and not (is_ours and isinstance(entry[name], str)):
-            allowed = "a text or a mapping" if is_ours else f"a mapping, or use {one_of(VOLUME_SOURCES)}"
+            allowed = (
+                "a text or a mapping" if is_ours else f"a mapping, or use {choices_text(VOLUME_SOURCES)}"
+            )
             yield problem_text(f"{place}.{name}", entry[name], allowed)
         elif (
             is_ours
@@ -262,12 +264,12 @@ def _unknown_parts(field: str, value: Mapping[Any, Any], *known: str) -> Iterato
 
 def unknown_name(name: str, place: str, known: Iterable[str], noun: str = "field") -> str:
     names = [*known]
-    others = f"use {one_of(names)}" if len(names) <= _MOST_CHOICES else "see the options of stored_job"
+    others = f"use {choices_text(names)}" if len(names) <= _MOST_CHOICES else "see the options of stored_job"
     hint = suggestion(name[:LONGEST_SHOWN], names, 1) or others
     return f"{place}{one_line(name, LONGEST_SHOWN)} is no {noun}; {hint}"
 
 
-def one_of(choices: Iterable[str]) -> str:
+def choices_text(choices: Iterable[str]) -> str:
     names = [*choices]
     return f"one of {', '.join(names)}" if len(names) > 1 else names[0]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from .._loose_json import fields_at
 from .core_job import MAPPINGS, JobKey, JobType
-from .field_checks import SAMPLE_IMAGE, one_of, problem_text, unknown_name
+from .field_checks import SAMPLE_IMAGE, choices_text, problem_text, unknown_name
 from .field_table import FIELDS, places_of
 from .job_fields import core_job
 from .object_shapes import shape_problems
@@ -32,7 +32,7 @@ def job_problems(name: str, type: str, fields: Mapping[str, Any]) -> list[str]:
     """
     problems = [*_name_problems(name)]
     if type not in [*JobType]:
-        problems.append(problem_text("type", type, one_of(JobType)))
+        problems.append(problem_text("type", type, choices_text(JobType)))
     given = {str(field): value for field, value in fields.items() if value is not None}
     for field, value in given.items():
         known = FIELDS.get(field)
