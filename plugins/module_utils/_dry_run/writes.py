@@ -28,9 +28,9 @@ from .._cluster.fields.managed_fields import (
     change_between,
     conflict_status,
     conflicts,
+    fields_by_manager,
     fields_of,
     managed_fields_entries,
-    owners_of,
 )
 from .._cluster.kinds import Kind
 from .._deep_copy import deep_copy
@@ -118,7 +118,7 @@ class Write:
                 raise self._modified(ref_of(desired), action, message)
             return self._finished(None, self._completed(desired), {writer: intended}, action)
         self._refuse_other_version(live, desired, action)
-        owners = owners_of(live)
+        owners = fields_by_manager(live)
         others = frozenset[tuple[str, ...]]().union(*(f for m, f in owners.items() if m != writer))
         dropped = owners.get(writer, frozenset()) - intended
         new = without_fields(merge_intent(live, desired, shapes), dropped, others | intended, shapes)
@@ -169,7 +169,7 @@ class Write:
         shapes = shapes_of(self.kind)
         owner = Manager(self.manager, UPDATE, self.kind.resource.api_version, subresource)
         change = change_between(live, new, shapes)
-        owners = after_update(owners_of(new), owner, change)
+        owners = after_update(fields_by_manager(new), owner, change)
         return self._finished(live, new, owners, action, owner if any(change) else None)
 
     def _completed(self, new: Object) -> Object:

@@ -75,7 +75,7 @@ def change_between(old: Object, new: Object, shapes: Shapes) -> Change:
     )
 
 
-def owners_of(obj: Object) -> Owners:
+def fields_by_manager(obj: Object) -> Owners:
     """The fields by manager."""
     owners: Owners = {}
     for entry in _entries(obj):
@@ -103,7 +103,7 @@ def managed_fields_entries(
         previous: the object before the write, if there was one.
         wrote: the writer, if the write changed anything.
     """
-    old_owners = owners_of(previous) if previous else {}
+    old_owners = fields_by_manager(previous) if previous else {}
     old_entries = _entries(previous) if previous else []
     old_times = {
         manager: (entry.get("time"), entry.get("apiVersion"))
