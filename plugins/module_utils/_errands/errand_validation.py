@@ -23,7 +23,7 @@ from .holding_container import HOLDER_PREFIX, OUTPUT_FOLDER, VOLUME_PREFIX
 from .output import CONTAINER_LABEL, VERSION_ROOM
 
 
-def problems_of(errand: Errand) -> list[str]:
+def errand_problems(errand: Errand) -> list[str]:
     """The problems of an errand, each in a sentence; it leaves to the API server what that validates."""
     own = own_object_problem(Ref(GROUP, ERRAND, *errand.key))
     if own:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from .errand_model import Errand, ErrandPhase, Run
 from .errand_steps import Decision, Step
-from .errand_validation import problems_of
+from .errand_validation import errand_problems
 from .errand_view import ErrandView
 from .finished_run import finish_steps, retain_pod
 from .new_run import due_reason, job_of_next_run, start_steps
@@ -35,7 +35,7 @@ def next_steps(view: ErrandView) -> Decision:
     finishing = finish_steps(view)
     if finishing.steps:
         return finishing
-    problems = problems_of(errand)
+    problems = errand_problems(errand)
     warnings = () if problems else job_of_next_run(view).warnings
     reason = None if problems else due_reason(view)
     if reason and view.may_exec is False:

@@ -38,7 +38,7 @@ from .errand_steps import (
     RequestPod,
     Step,
 )
-from .errand_validation import problems_of
+from .errand_validation import errand_problems
 from .errand_view import ErrandView
 from .holding_container import RecordedOutput, recorded_output
 from .new_run import AUTOMATIC_REASONS, start_steps
@@ -111,7 +111,7 @@ def _with_job(view: ErrandView, run: Run, job: Mapping[str, Any]) -> Decision:
 
 def _start_again(view: ErrandView, run: Run) -> Decision:
     """The Job of a run that is recorded and whose Job was never created."""
-    if problems := problems_of(view.errand):
+    if problems := errand_problems(view.errand):
         return Decision(end_steps(view, run, JobOutcome(False, REFUSED, "; ".join(problems))))
     if view.configuration and view.configuration.missing:
         message = "waiting for " + ", ".join(view.configuration.missing)

@@ -40,7 +40,7 @@ from .migration_folders import (
     unique_folders,
 )
 from .migration_set import MigrationSet
-from .migration_validation import Candidate, problems_of
+from .migration_validation import Candidate, migration_problems
 
 OWN_PACKAGE = "ansible_collections.kyma.lifecycle.plugins.module_utils.migrations"
 
@@ -173,7 +173,7 @@ def _load(folders: Sequence[_Folder], searched: tuple[str, ...]) -> MigrationSet
                 report_step(f"file {file}", "")
     candidates = [*own, *theirs]
     code = {folder.source: folder.code for folder in folders}
-    problems += problems_of(candidates)
+    problems += migration_problems(candidates)
     if problems:
         # Nothing may run: not even the ids are reliable.
         return MigrationSet((), searched, tuple(dict.fromkeys(problems)), code=code)

@@ -58,7 +58,7 @@ class Candidate:
         return f"{self.place}: {self.migration.__name__}: {text}"
 
 
-def problems_of(candidates: Sequence[Candidate]) -> list[str]:
+def migration_problems(candidates: Sequence[Candidate]) -> list[str]:
     """All problems of these migrations. If there is any, none of them may run."""
     migrations = [candidate for candidate in candidates if not candidate.is_base]
     problems = [c.problem(text) for c in migrations for text in _of_class(c.migration)]

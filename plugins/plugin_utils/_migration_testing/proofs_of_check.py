@@ -11,7 +11,7 @@ from typing import cast
 from ...module_utils._cluster.cluster import Cluster, Object
 from ...module_utils._cluster.errors import Invalid
 from ...module_utils._errors import LifecycleError
-from ...module_utils._migrations.migration_validation import Candidate, problems_of
+from ...module_utils._migrations.migration_validation import Candidate, migration_problems
 from ...module_utils._migrations.verdicts import LONGEST_EVIDENCE
 from ...module_utils.migration import Migration
 from .attempt_record import AttemptRecord, check_migration
@@ -29,7 +29,7 @@ def valid(case: Case) -> Problems:
         "type[Migration]",
         type(case.migration.__name__, (case.migration,), {"after": (), "__doc__": case.migration.__doc__}),
     )
-    for problem in problems_of([Candidate(alone, "")]):
+    for problem in migration_problems([Candidate(alone, "")]):
         yield problem.partition(f"{alone.__name__}: ")[2]
 
 

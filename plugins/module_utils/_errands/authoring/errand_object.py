@@ -17,7 +17,7 @@ from ..._loose_json import mapping_of, text_of
 from ..._text import one_line, suggestion
 from ..errand_definition import ERRAND_RESOURCE
 from ..errand_model import KIND, Errand, ErrandKey, Strategy, errand_from
-from ..errand_validation import problems_of
+from ..errand_validation import errand_problems
 from ..quarks_job import (
     QUARKS_API_VERSION,
     QUARKS_KIND,
@@ -98,7 +98,7 @@ def desired_errand(request: ErrandRequest) -> DesiredErrand:
             obj["spec"]["template"] = {}
         problems += [_misfit_text(misfit) for misfit in misfits(obj, ERRAND_RESOURCE.schema)]
         if not problems:
-            problems += problems_of(errand_from(obj))
+            problems += errand_problems(errand_from(obj))
     return DesiredErrand(obj, tuple(warnings), tuple(dict.fromkeys(problems)))
 
 
@@ -116,7 +116,7 @@ def existing_errand(request: ErrandRequest, live: Object | None) -> DesiredErran
         problems.append("it does not exist. Declare it by template or definition, or correct its name")
     if live is not None:
         obj["spec"] = deep_copy(live["spec"])
-        problems += problems_of(errand_from(live))
+        problems += errand_problems(errand_from(live))
     return DesiredErrand(obj, (), tuple(problems))
 
 

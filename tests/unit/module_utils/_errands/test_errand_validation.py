@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_model import errand_from
-from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_validation import problems_of
+from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_validation import errand_problems
 
 from tests.support.played_errands import container, errand_object, one_file
 
 
 def problems(**fields: Any) -> list[str]:
     """What is wrong with an errand."""
-    return problems_of(errand_from(errand_object(**fields)))
+    return errand_problems(errand_from(errand_object(**fields)))
 
 
 def mapped(**files: Any) -> dict[str, Any]:
@@ -94,6 +94,6 @@ def test_nothing_is_mounted_over_where_there_is_no_output() -> None:
 def test_no_errand_runs_where_the_accounts_of_runs_are() -> None:
     errand = errand_object(output=one_file())
     errand["metadata"]["namespace"] = "kyma-lifecycle"
-    (problem,) = problems_of(errand_from(errand))
+    (problem,) = errand_problems(errand_from(errand))
     assert "no errand runs in the namespace kyma-lifecycle" in problem
     assert problem.endswith("Declare it in another namespace")
