@@ -18,9 +18,9 @@ from .._result_codec import to_result
 from .._runs.records.approvals import (
     APPROVAL,
     Approval,
+    approval_record,
     new_approval,
     read_approvals,
-    record_of,
 )
 
 PRESENT, ABSENT = "present", "absent"
@@ -49,7 +49,7 @@ def _approve(task: Task) -> Result:
     created = requested
     if current is None and not task.check_mode:
         # Before the others are deleted, so that a failure leaves the ring approved as it was.
-        created = APPROVAL.read(task.cluster.create(record_of(requested)))
+        created = APPROVAL.read(task.cluster.create(approval_record(requested)))
     removed, stopped = _delete(task, [one for one in approvals if one is not current])
     return _result(task, current or created, removed, is_new=current is None) | stopped
 
@@ -94,8 +94,8 @@ def _result(
         "msg": message,
     }
     if task.diff:
-        new = [diff_of(None, record_of(after))] if after and is_new else []
-        result["diff"] = [*new, *(diff_of(record_of(one), None) for one in removed)]
+        new = [diff_of(None, approval_record(after))] if after and is_new else []
+        result["diff"] = [*new, *(diff_of(approval_record(one), None) for one in removed)]
     return result
 
 

@@ -24,7 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_write
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.approvals import (
     APPROVAL,
     Approval,
-    record_of,
+    approval_record,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
@@ -252,7 +252,7 @@ def test_approvals(world: World) -> None:
     world.cluster.api.apply(APPROVAL.definition)
     eventually(lambda: world.cluster.api.resource(API_VERSION, "KymaApproval") is not None)
     approvals = [Approval("rest", f"{number:064}", reason="fine", user="alice") for number in range(MANY)]
-    world.create(*map(record_of, approvals))
+    world.create(*map(approval_record, approvals))
     stop, outcome = world.stop_task("kymaapprovals", "approval", ring="rest", state="absent")
     stop.assert_ended()
     assert f"of {MANY} approvals. Not done: " in outcome.text

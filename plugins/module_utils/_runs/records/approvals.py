@@ -134,7 +134,7 @@ def new_approval(params: Mapping[str, Any], user: str, now: datetime) -> Approva
     )
 
 
-def record_of(approval: Approval) -> Object:
+def approval_record(approval: Approval) -> Object:
     """The record of an approval. Its name depends on its content: a changed approval is another record."""
     record = APPROVAL.object_of(approval)
     digest = hashlib.sha256(json.dumps([record["spec"], approval.at]).encode()).hexdigest()[:12]

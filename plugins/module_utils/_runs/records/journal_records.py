@@ -121,7 +121,7 @@ class RunJournal(Journal):
     def _keep(self, entry: JournalEntry) -> JournalEntry:
         # Before anything is written, because it may be too large.
         content = _content_of(entry)
-        record = record_of(entry, content, self._owner)
+        record = journal_record(entry, content, self._owner)
         record = apply_record(self._cluster, JOURNAL_ENTRY, record, force=True)
         if _is_secret(entry):
             self._cluster.apply(secret_of(entry, content, _owner(JOURNAL_ENTRY_KIND, record)), force=True)
@@ -145,7 +145,7 @@ def journal_of(cluster: Cluster, record: Mapping[str, Any]) -> Journal | None:
     return RunJournal(cluster, record) if record else None
 
 
-def record_of(entry: JournalEntry, content: Mapping[str, str], owner: Mapping[str, Any]) -> Object:
+def journal_record(entry: JournalEntry, content: Mapping[str, str], owner: Mapping[str, Any]) -> Object:
     """The record of an entry in the cluster; without the content if that is of a Secret."""
     record = JOURNAL_ENTRY.object_of(entry)
     record["metadata"]["labels"][RUN_LABEL] = entry.run

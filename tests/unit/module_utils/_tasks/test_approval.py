@@ -14,8 +14,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._result_codec impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.approvals import (
     APPROVAL,
     Approval,
+    approval_record,
     read_approvals,
-    record_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import approval
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
@@ -50,7 +50,7 @@ def withdraw(someone: Deployer, **params: Any) -> dict[str, Any]:
 
 def add(someone: Deployer, approved: Approval) -> Approval:
     """An approval that is in the cluster already."""
-    someone.cluster.create(record_of(approved))
+    someone.cluster.create(approval_record(approved))
     return approved
 
 

@@ -24,7 +24,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._progress import St
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.approvals import (
     APPROVAL,
     Approval,
-    record_of,
+    approval_record,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store import pod_refusals
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
@@ -138,7 +138,7 @@ def stopped_approval() -> tuple[Stopped, Result]:
     cluster.apply(APPROVAL.definition)
     for number in range(MANY):
         one = Approval("rest", f"{number:064}", reason="it is fine", user="alice")
-        cluster.create(record_of(one))
+        cluster.create(approval_record(one))
     it = Stopped("KymaApproval", deployer(release("2.9", {}), cluster=cluster))
     return it, it.someone.task(approval.DEFINITION, ring="rest", state="absent")
 

@@ -15,9 +15,9 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errors import Life
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.approvals import (
     APPROVAL,
     Approval,
+    approval_record,
     find_approvals,
     new_approval,
-    record_of,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
@@ -43,10 +43,10 @@ def test_a_new_approval_equals_what_is_read_back() -> None:
     approval = new(reason="see\n  CHG-1", until="2026-11-22 08:00:00+02:00", clusters=["a", "b", "a"])
     assert (approval.reason, approval.until) == ("see CHG-1", "2026-11-22T06:00:00Z")
     assert approval.clusters == ("a", "b")
-    record = record_of(approval)
+    record = approval_record(approval)
     meta = {**record["metadata"], "creationTimestamp": approval.at}
     assert APPROVAL.read({**record, "metadata": meta}) == approval
-    assert record_of(APPROVAL.read({**record, "metadata": meta})) == record
+    assert approval_record(APPROVAL.read({**record, "metadata": meta})) == record
 
 
 def test_an_approval_ends_at_its_time_and_one_without_a_readable_end_does_not_count() -> None:
@@ -92,7 +92,7 @@ def test_a_record_that_a_person_wrote_is_read_on_one_line_without_commands_for_a
 
 @pytest.mark.parametrize("ring", ["rest", "Rest_of_EU", "ü", "x" * 300])
 def test_each_ring_has_a_valid_name_of_its_record(ring: str) -> None:
-    name = record_of(new(ring=ring))["metadata"]["name"]
+    name = approval_record(new(ring=ring))["metadata"]["name"]
     assert len(name) <= 253
     assert name.replace("-", "").isalnum()
     assert name == name.lower().strip("-")
@@ -101,7 +101,7 @@ def test_each_ring_has_a_valid_name_of_its_record(ring: str) -> None:
 
 def test_approvals_of_equal_words_and_changed_approvals_have_names_of_their_own() -> None:
     approvals = [new(), new(reason="see CHG-2"), new(until="2026-11-22"), new(ring="a_b"), new(ring="a-b")]
-    assert len({record_of(one)["metadata"]["name"] for one in approvals}) == len(approvals)
+    assert len({approval_record(one)["metadata"]["name"] for one in approvals}) == len(approvals)
 
 
 def test_a_cluster_without_the_definition_has_no_approvals_and_says_so() -> None:
@@ -109,7 +109,7 @@ def test_a_cluster_without_the_definition_has_no_approvals_and_says_so() -> None
     assert find_approvals(cluster) == ([], "the cluster has no definition of approvals")
     cluster.apply(APPROVAL.definition)
     assert find_approvals(cluster) == ([], "")
-    cluster.create(record_of(new()))
+    cluster.create(approval_record(new()))
     [approved], problem = find_approvals(cluster)
     assert (replace(approved, at=""), problem) == (replace(new(), at=""), "")
     assert cluster.get(API_VERSION, "KymaApproval", approved.name)
