@@ -140,7 +140,7 @@ def watch_rights(namespaces: Collection[str]) -> set[Right]:
     }
 
 
-def rights_problem(errand: Errand, missing: Collection[Right]) -> str:
+def run_rights_problem(errand: Errand, missing: Collection[Right]) -> str:
     """The rights that a run of an errand lacks, and what to do, for a message."""
     role = ENGINE_ROLE["metadata"]["name"]
     return (

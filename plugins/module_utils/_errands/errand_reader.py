@@ -26,7 +26,7 @@ from .._objects.access.rights import Right
 from .._text import one_line
 from .._timestamp import parse_time
 from .due_run import needs_configuration, triggered_run
-from .errand_definition import EXEC, rights_problem, run_rights
+from .errand_definition import EXEC, run_rights, run_rights_problem
 from .errand_index import JOB, POD, ErrandIndex
 from .errand_model import (
     ERRAND_LABEL,
@@ -127,7 +127,7 @@ class ErrandReader:
         """Check before a step of a run that no right for it is missing; a view has the answer about exec."""
         missing = self._missing(frozenset(one for one in run_rights(errand) if one.resource != EXEC))
         if missing:
-            raise LifecycleError(f"{errand.key}: {rights_problem(errand, missing)}")
+            raise LifecycleError(f"{errand.key}: {run_rights_problem(errand, missing)}")
 
     def _work_of(self, errand: Errand, run: Run | None) -> tuple[Object | None, Object | None, bool]:
         """The Job and the pod of the last run, and whether the run had a pod."""

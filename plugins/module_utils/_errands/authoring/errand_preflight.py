@@ -14,7 +14,7 @@ from ..._jobs.job_template import job_name
 from ..._objects.access.review import missing_rights
 from ..._objects.access.rights import Right
 from ..._text import one_line
-from ..errand_definition import AUTHOR_ROLE, rights_problem, run_rights
+from ..errand_definition import AUTHOR_ROLE, run_rights, run_rights_problem
 from ..errand_model import Errand
 from ..errand_view import ErrandView
 from ..holding_container import job_with_output
@@ -86,7 +86,7 @@ def preflight(
     if runs_here:
         missing = missing_rights(cluster, run_rights(desired.errand))
         if missing:
-            problem = rights_problem(desired.errand, missing)
+            problem = run_rights_problem(desired.errand, missing)
             findings.problems.append(f"{problem}, or set reconcile: false where an engine runs errands")
     problems, warnings = (tuple(dict.fromkeys(one)) for one in (findings.problems, findings.warnings))
     return Preflight(problems, warnings, applied)
