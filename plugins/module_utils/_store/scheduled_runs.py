@@ -64,7 +64,7 @@ def scheduled_runs(cluster: Cluster, snapshot: StoreSnapshot) -> dict[JobKey, Sc
     if not jobs:
         return {}
     now = datetime.fromisoformat(cluster.server_time())
-    runs = {one.key: runs_of(one.main, now) for one in jobs}
+    runs = {one.key: runs_of_cron_job(one.main, now) for one in jobs}
     silent = [one for one in jobs if runs[one.key].why_missed.startswith(NOT_KNOWN)]
     if silent:
         missed = {one.key: runs[one.key].missed_run for one in silent}
@@ -74,7 +74,7 @@ def scheduled_runs(cluster: Cluster, snapshot: StoreSnapshot) -> dict[JobKey, Sc
     return runs
 
 
-def runs_of(cron_job: Mapping[str, Any], now: datetime) -> ScheduledRuns:
+def runs_of_cron_job(cron_job: Mapping[str, Any], now: datetime) -> ScheduledRuns:
     """When a CronJob runs, as it says itself. Pure.
 
     Args:

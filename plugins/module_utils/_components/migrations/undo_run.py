@@ -41,7 +41,7 @@ from ..._runs.records.undone_migrations import (
     UndoneMigration,
     record_undone,
     recorded_undo_of,
-    runs_of,
+    runs_of_migration,
     undo_state,
 )
 from ..._timestamp import timestamp
@@ -235,7 +235,7 @@ class UndoRun:
         same = not changed and before and before.get("state") == state
         return UndoneMigration(
             migration,
-            runs_of(entries, migration) or runs_of(self._journal, migration)[:1],
+            runs_of_migration(entries, migration) or runs_of_migration(self._journal, migration)[:1],
             state,
             at=str(before["at"]) if same else at,
             by=str(before["by"]) if same else by,

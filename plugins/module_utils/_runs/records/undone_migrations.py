@@ -84,7 +84,7 @@ def recorded_undo_of(
     return note if note.get(THROUGH) == newest.name else {}
 
 
-def runs_of(entries: Iterable[JournalEntry], migration: str) -> tuple[str, ...]:
+def runs_of_migration(entries: Iterable[JournalEntry], migration: str) -> tuple[str, ...]:
     """The runs in which a migration has written, the newest first."""
     return tuple(dict.fromkeys(one.run for one in _written_by(entries, migration)))
 

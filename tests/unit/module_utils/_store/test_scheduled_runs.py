@@ -14,7 +14,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._job_models.core_jo
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.scheduled_runs import (
     NOT_KNOWN,
     ScheduledRuns,
-    runs_of,
+    runs_of_cron_job,
     scheduled_runs,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.snapshot import RuntimeJob, StoreSnapshot
@@ -35,7 +35,7 @@ def cron_job(last: str = "2026-11-25T03:00:00Z", status: Object | None = None, *
 
 def test_a_job_that_runs_on_time() -> None:
     status = {"lastSuccessfulTime": "2026-11-25T03:02:00Z"}
-    assert runs_of(cron_job(status=status), NOW) == ScheduledRuns(
+    assert runs_of_cron_job(cron_job(status=status), NOW) == ScheduledRuns(
         "UTC", "2026-11-25T03:00:00Z", "2026-11-25T03:02:00Z", "2026-11-26T03:00:00+00:00"
     )
 
@@ -43,22 +43,22 @@ def test_a_job_that_runs_on_time() -> None:
 def test_a_job_that_is_new_has_missed_nothing() -> None:
     obj = cron_job(last="")
     obj["metadata"]["creationTimestamp"] = "2026-11-25T04:00:00Z"
-    assert runs_of(obj, NOW).missed_run == ""
+    assert runs_of_cron_job(obj, NOW).missed_run == ""
 
 
 def test_a_run_may_start_a_minute_late() -> None:
     just_due = cron_job(last="2026-11-24T10:30:00Z", schedule="30 10 * * *")
-    assert runs_of(just_due, NOW).missed_run == ""
-    assert runs_of(just_due, NOW.replace(minute=32)).missed_run == "2026-11-25T10:30:00+00:00"
+    assert runs_of_cron_job(just_due, NOW).missed_run == ""
+    assert runs_of_cron_job(just_due, NOW.replace(minute=32)).missed_run == "2026-11-25T10:30:00+00:00"
 
 
 def test_a_job_of_each_minute_has_missed_the_run_before_the_one_that_may_still_start() -> None:
     each_minute = {"schedule": "* * * * *"}
     assert (
-        runs_of(cron_job("2026-11-25T09:00:00Z", **each_minute), NOW).missed_run
+        runs_of_cron_job(cron_job("2026-11-25T09:00:00Z", **each_minute), NOW).missed_run
         == "2026-11-25T10:29:00+00:00"
     )
-    assert runs_of(cron_job("2026-11-25T10:29:00Z", **each_minute), NOW).missed_run == ""
+    assert runs_of_cron_job(cron_job("2026-11-25T10:29:00Z", **each_minute), NOW).missed_run == ""
 
 
 @pytest.mark.parametrize(
@@ -81,13 +81,13 @@ def test_a_job_of_each_minute_has_missed_the_run_before_the_one_that_may_still_s
     ],
 )
 def test_why_a_run_has_not_started(spec: Object, status: Object, why: str) -> None:
-    runs = runs_of(cron_job("2026-11-23T03:00:00Z", status, **spec), NOW)
+    runs = runs_of_cron_job(cron_job("2026-11-23T03:00:00Z", status, **spec), NOW)
     assert (runs.missed_run, runs.why_missed) == ("2026-11-25T03:00:00+00:00", why)
     assert bool(runs.next_run) is not bool(spec.get("suspend"))
 
 
 def test_a_schedule_that_can_not_be_computed_still_has_its_last_run() -> None:
-    runs = runs_of(cron_job(schedule="@every 1h"), NOW)
+    runs = runs_of_cron_job(cron_job(schedule="@every 1h"), NOW)
     assert runs.problem.startswith("the schedule @every 1h has no times of the day")
     assert (runs.last_run, runs.next_run, runs.missed_run) == ("2026-11-25T03:00:00Z", "", "")
 
