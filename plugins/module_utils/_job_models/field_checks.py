@@ -123,8 +123,8 @@ def env_problems(field: str, value: Any) -> Iterator[str]:
     for name, one in value.items():
         if not isinstance(name, str) or not _ENV_NAME.fullmatch(name):
             yield (
-                f"{field} has the name {shown(name)}; use letters, digits, '_', '-' and '.', without a digit"
-                " first"
+                f"{field} has the name {quoted_value(name)}; use letters, digits, '_', '-' and '.', without a"
+                " digit first"
             )
         if isinstance(one, Mapping):
             if len(one) != 1 or not all(isinstance(part, Mapping) for part in one.values()):
@@ -277,9 +277,9 @@ def choices_text(choices: Iterable[str]) -> str:
 def problem_text(field: str, value: Any, allowed: str) -> str:
     if value is None:
         return f"{field} is not set; use {allowed}"
-    return f"{field} is {shown(value)}; use {allowed}"
+    return f"{field} is {quoted_value(value)}; use {allowed}"
 
 
-def shown(value: Any) -> str:
+def quoted_value(value: Any) -> str:
     line = one_line(value, LONGEST_SHOWN)
     return repr(line) if isinstance(value, str) else line

@@ -41,8 +41,8 @@ class Text(Shape):
 
     def read(self, value: Any) -> str:
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            raise Unfit(f"is {shown(value)}, not a text")
-        return value if isinstance(value, str) else shown(value)
+            raise Unfit(f"is {described_value(value)}, not a text")
+        return value if isinstance(value, str) else described_value(value)
 
 
 class Number(Shape):
@@ -50,7 +50,7 @@ class Number(Shape):
 
     def read(self, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
-            raise Unfit(f"is {shown(value)}, not a whole number")
+            raise Unfit(f"is {described_value(value)}, not a whole number")
         return value
 
 
@@ -59,7 +59,7 @@ class Switch(Shape):
 
     def read(self, value: Any) -> bool:
         if not isinstance(value, bool):
-            raise Unfit(f"is {shown(value)}, not true or false")
+            raise Unfit(f"is {described_value(value)}, not true or false")
         return value
 
 
@@ -91,7 +91,7 @@ class Lines(Shape):
 
     def read(self, value: Any) -> list[str]:
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-            raise Unfit(f"is {shown(value)}, not a list of texts")
+            raise Unfit(f"is {described_value(value)}, not a list of texts")
         return list(value)
 
 
@@ -114,7 +114,7 @@ class Mappings(Shape):
 
     def read(self, value: Any) -> list[Object]:
         if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
-            raise Unfit(f"is {shown(value)}, not a list of mappings")
+            raise Unfit(f"is {described_value(value)}, not a list of mappings")
         return [deep_copy(dict(one)) for one in value]
 
 
@@ -170,7 +170,7 @@ def _mapping(value: Any) -> Mapping[Any, Any]:
     return value
 
 
-def shown(value: Any) -> str:
+def described_value(value: Any) -> str:
     """A value for a message."""
     if isinstance(value, (Mapping, list)):
         return "a mapping" if isinstance(value, Mapping) else "a list"

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from ..._cluster.cluster import Object
 from ..._deep_copy import deep_copy
-from ..stored_shapes import Group, Shape, Unfit, shown
+from ..stored_shapes import Group, Shape, Unfit, described_value
 
 Fields: TypeAlias = Mapping[str, tuple[str, Shape]]
 """The fields of a storage version: by our name, the name in the ``spec`` and the shape of the value there."""
@@ -22,7 +22,7 @@ Fields: TypeAlias = Mapping[str, tuple[str, Shape]]
 def read_fields(known: Fields, spec: object) -> tuple[dict[str, Any], list[str]]:
     """The fields that a ``spec`` sets, and their problems. Fields with problems count as not set."""
     if not isinstance(spec, Mapping):
-        return {}, [f"spec is {shown(spec)}, not a mapping"]
+        return {}, [f"spec is {described_value(spec)}, not a mapping"]
     values: dict[str, Any] = {}
     problems = []
     for field, (name, shape) in known.items():
