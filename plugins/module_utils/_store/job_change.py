@@ -41,7 +41,7 @@ from .changes.change_steps import (
 )
 from .changes.deletion_wait import DeletionWait
 from .changes.descriptions import fields_after, fields_before, hidden_field_warnings, step_note
-from .changes.job_restarts import restart_pods, start_run
+from .changes.job_restarts import restart_pods, start_job_now
 from .changes.job_view import JobView, view_of
 from .changes.rollback import roll_back
 from .changes.statuses import failed_status
@@ -329,7 +329,7 @@ class JobChanger:
     def _run_again(self, view: JobView, type_: JobType, main: Object) -> None:
         try:
             if type_ is JobType.SCHEDULED:
-                start_run(self._cluster, main, self._wait)
+                start_job_now(self._cluster, main, self._wait)
             else:
                 restart_pods(self._cluster, main)
         except (Conflict, NotFound) as error:

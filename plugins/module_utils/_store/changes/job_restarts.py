@@ -36,7 +36,7 @@ def restart_pods(cluster: Cluster, deployment: Object) -> None:
     cluster.patch(*address_of(deployment), patch)
 
 
-def start_run(cluster: Cluster, cron_job: Object, wait: DeletionWait) -> Object:
+def start_job_now(cluster: Cluster, cron_job: Object, wait: DeletionWait) -> Object:
     """Create a Job from a CronJob now. It first deletes Jobs of it that still run.
 
     Args:
