@@ -128,7 +128,7 @@ def secret_values(cluster: Cluster, pod: Mapping[str, Any], *, is_changed: bool 
                 f"Secret {namespace}/{one.name} was changed after the pod had started, so its earlier values"
                 " are not known"
             )
-        values |= values_of(secret)
+        values |= values_of_secret(secret)
     return values
 
 
@@ -147,7 +147,7 @@ def read_secret(cluster: Cluster, name: str, namespace: str) -> Object | None:
         ) from None
 
 
-def values_of(secret: Mapping[str, Any] | None) -> set[bytes]:
+def values_of_secret(secret: Mapping[str, Any] | None) -> set[bytes]:
     """The values of a Secret."""
     values = set()
     for encoded in mapping_of((secret or {}).get("data")).values():

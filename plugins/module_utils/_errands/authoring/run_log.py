@@ -23,7 +23,7 @@ from ..._jobs.pod_logs import (
     failed_container,
     last_lines,
     read_secret,
-    values_of,
+    values_of_secret,
 )
 from ..._progress import Progress
 from ..errand_index import POD
@@ -146,7 +146,7 @@ class RunLog:
             elif note is None or note.reason:
                 raise LogHidden(OUTPUT_UNKNOWN)
         for name in note.secrets if note else ():
-            values |= values_of(read_secret(self._cluster, name, self._key.namespace))
+            values |= values_of_secret(read_secret(self._cluster, name, self._key.namespace))
         return values
 
     def _read_output(self, pod: Object) -> None:
