@@ -117,7 +117,7 @@ class InstalledKinds:
         batch.require_all()
         # Last, as its hash states that everything is installed.
         applied = [*answers[len(self.roles) :], apply(last)]
-        wait_until_served(cluster, [one for one in applied if one])
+        wait_for_definitions(cluster, [one for one in applied if one])
 
     def update(
         self, cluster: Cluster, state: DefinitionState, batch: Batch | None = None
@@ -157,7 +157,7 @@ def hash_of(objects: Iterable[Object]) -> str:
     return hashlib.sha256(json.dumps([*objects], sort_keys=True).encode()).hexdigest()[:16]
 
 
-def wait_until_served(cluster: Cluster, definitions: Sequence[Object]) -> None:
+def wait_for_definitions(cluster: Cluster, definitions: Sequence[Object]) -> None:
     """Wait until the API server serves our CustomResourceDefinitions.
 
     Args:

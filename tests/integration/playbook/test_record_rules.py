@@ -15,7 +15,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.fields.jso
     apply_merge_patch,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.installed_kinds import (
-    wait_until_served,
+    wait_for_definitions,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.resource_kind import (
     EXAMPLE_NAME,
@@ -47,7 +47,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnCluster]:
     with new_cluster(tmp_path_factory.mktemp("cluster")) as own:
         definitions = [one for kinds in INSTALLED.values() for one in kinds.installed_definitions]
         # The server refuses rules that it estimates to cost too much.
-        wait_until_served(own.api, [own.api.apply(one, force=True) for one in definitions])
+        wait_for_definitions(own.api, [own.api.apply(one, force=True) for one in definitions])
         yield own
 
 
