@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from typing import TypeVar, cast
+from collections.abc import Mapping
+from typing import Any, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -19,3 +20,10 @@ def deep_copy(value: T) -> T:
     if isinstance(value, list):
         return cast("T", [deep_copy(item) for item in value])
     return value
+
+
+def without_nulls(value: Any) -> Any:
+    """A deep copy without the fields that are null: for Kubernetes they do not exist."""
+    if isinstance(value, Mapping):
+        return {name: without_nulls(child) for name, child in value.items() if child is not None}
+    return [without_nulls(item) for item in value] if isinstance(value, (list, tuple)) else value

@@ -33,7 +33,7 @@ from .._cluster.fields.managed_fields import (
     managed_fields_entries,
 )
 from .._cluster.kinds import Kind
-from .._deep_copy import deep_copy
+from .._deep_copy import deep_copy, without_nulls
 from .crd_schema import ViolationType, misfits, with_defaults, without_unknown
 from .server_rules import Lookup, ValidationCause, refused_resize, validation_causes
 
@@ -304,15 +304,6 @@ def _decoding(verb: str, obj: Object) -> Iterator[None]:
     except (AttributeError, LookupError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
         message = f"{obj['kind']} in version {obj['apiVersion']!r} cannot be handled: {type(error).__name__}"
         raise api_error(f"{verb} {ref_of(obj)}", 400, {"reason": "BadRequest", "message": message}) from error
-
-
-def without_nulls(value: Any) -> Any:
-    """A deep copy without the fields that are null: for the server they do not exist."""
-    if isinstance(value, dict):
-        return {key: without_nulls(child) for key, child in value.items() if child is not None}
-    if isinstance(value, list):
-        return [without_nulls(item) for item in value]
-    return value
 
 
 def _leave_out_empty(meta: Object) -> None:

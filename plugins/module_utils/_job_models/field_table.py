@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._deep_copy import deep_copy
+from .._deep_copy import deep_copy, without_nulls
 from . import field_checks as checks
 from .core_job import VOLUME_PARTS, HealthCheck, JobType, LogFiles, Mount, Volume
 from .stored_shapes import (
@@ -75,13 +75,6 @@ class JobField:
     def problems(self, name: str, value: Any) -> Iterable[str]:
         """The problems of a value."""
         return (self.check or self.form.check)(name, value)
-
-
-def without_nulls(value: Any) -> Any:
-    """A copy of a value without fields that are null. Kubernetes takes them for absent ones."""
-    if isinstance(value, Mapping):
-        return {name: without_nulls(one) for name, one in value.items() if one is not None}
-    return [without_nulls(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
 def _env(value: Any) -> dict[str, Any] | tuple[Any, ...]:
