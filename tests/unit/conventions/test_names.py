@@ -128,12 +128,15 @@ def test_no_test_begins_in_the_middle_of_a_sentence() -> None:
     ] == []
 
 
-def test_no_class_and_no_file_of_module_utils_has_the_name_of_another() -> None:
+def test_no_class_function_or_file_of_module_utils_has_the_name_of_another() -> None:
     places: dict[str, list[str]] = defaultdict(list)
     for file in sorted((PLUGINS / "module_utils").rglob("*.py")):
+        place = str(file.relative_to(PLUGINS))
         if file.name != "__init__.py" and file != CONTRACT:
-            places[file.name].append(str(file.relative_to(PLUGINS)))
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef):
-                places[node.name].append(str(file.relative_to(PLUGINS)))
+            places[file.name].append(place)
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        classes = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+        functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+        for name in (*classes, *(name for name in functions if not name.startswith("_"))):
+            places[name].append(place)
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
