@@ -15,7 +15,6 @@ from typing import Any
 
 from .._cluster.cluster import GROUP, Cluster, Object
 from .._cluster.errors import AlreadyExists, ClusterError
-from .._cluster.owner_references import is_owned_by
 from .._errors import LifecycleError
 from .._jobs.configuration import ConfigurationEntry, configuration_entry, missing_keys
 from .._jobs.job_outcome import has_ended, pod_of
@@ -26,6 +25,7 @@ from .._objects.access.rights import Right
 from .._text import one_line
 from .._timestamp import parse_time
 from .due_run import needs_configuration, triggered_run
+from .earlier_jobs import find_earlier_jobs, is_job_of_run
 from .errand_definition import EXEC, run_rights, run_rights_problem
 from .errand_index import JOB, POD, ErrandIndex
 from .errand_model import (
@@ -104,7 +104,7 @@ class ErrandReader:
             self._now(),
             job=job,
             pod=pod,
-            earlier_jobs=tuple(self._earlier_jobs(errand, run)),
+            earlier_jobs=find_earlier_jobs(self._index.owned(JOB, errand.key), errand),
             has_started=has_started,
             options=self._options,
             quota_grown=self._index.quota_grown(key.namespace),
@@ -133,7 +133,7 @@ class ErrandReader:
         """The Job and the pod of the last run, and whether the run had a pod."""
         if run is None:
             return None, None, False
-        job = next((one for one in self._index.owned(JOB, errand.key) if _is_job_of(one, run)), None)
+        job = next((one for one in self._index.owned(JOB, errand.key) if is_job_of_run(one, run)), None)
         pods = self._index.owned(POD, errand.key)
         if run.is_open and (job is None or (run.job_uid and not pod_of(job, pods))):
             pods = self._live_pods(errand, run)
@@ -149,7 +149,7 @@ class ErrandReader:
         job = self._cluster.get(*JOB, run.job, errand.key.namespace)
         if job and _label(job, ERRAND_LABEL) == label_value(errand.key.name):
             self._index.put(JOB, job)
-        return job if job and _is_job_of(job, run) else None
+        return job if job and is_job_of_run(job, run) else None
 
     def _live_pods(self, errand: Errand, run: Run) -> list[Object]:
         selector = f"{ERRAND_LABEL}={label_value(errand.key.name)},{RUN_LABEL}={run.number}"
@@ -157,20 +157,6 @@ class ErrandReader:
         for pod in pods:
             self._index.put(POD, pod)
         return pods
-
-    def _earlier_jobs(self, errand: Errand, run: Run | None) -> list[Object]:
-        """The Jobs of earlier runs, and Jobs created for a run that already had one or had ended."""
-        # A Job of a later run shows that the errand in the index is behind.
-        return [
-            job
-            for job in self._index.owned(JOB, errand.key)
-            if run is not None
-            and _label(job, RUN_LABEL).isdecimal()
-            and int(_label(job, RUN_LABEL)) <= run.number
-            and not _is_job_of(job, run)
-            and not job["metadata"].get("deletionTimestamp")
-            and is_owned_by(job, errand.uid)
-        ]
 
     def _allows_exec(self, errand: Errand) -> bool | None:
         rights = frozenset(one for one in run_rights(errand) if one.resource == EXEC)
@@ -347,20 +333,9 @@ def _missing(reference: PodReference, name: str, obj: Object | None, namespace: 
     return [f"key {key} of {reference.kind} {namespace}/{name}" for key in missing_keys(obj, reference)]
 
 
-def _is_job_of(job: Mapping[str, Any], run: Run) -> bool:
-    """Whether a Job is that of a run, or has its name while no Job is known to exist."""
-    if _name(job) != run.job:
-        return False
-    return job["metadata"]["uid"] == run.job_uid if run.job_uid else run.is_open
-
-
 def _is_of_run(pod: Mapping[str, Any], errand: Errand, run: Run) -> bool:
     """Whether a pod is of a run of an errand, and not of an earlier errand of the same name."""
     return _label(pod, RUN_LABEL) == str(run.number) and recorded_output(pod).errand_uid == errand.uid
-
-
-def _name(obj: Mapping[str, Any]) -> str:
-    return str(obj["metadata"]["name"])
 
 
 def _label(obj: Mapping[str, Any], label: str) -> str:

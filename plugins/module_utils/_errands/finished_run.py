@@ -10,6 +10,7 @@ from typing import Any
 
 from .._cluster.owner_references import is_owned_by
 from .._jobs.job_outcome import DEADLINE_EXCEEDED
+from .earlier_jobs import deletions_of_earlier_jobs
 from .errand_model import Run, Strategy
 from .errand_steps import (
     STOP_DEADLINE,
@@ -42,9 +43,9 @@ def finish_steps(view: ErrandView) -> Decision:
     if run is None or run.outcome is None:
         return Decision()
     cleaning = _cleaning(view, run)
-    # The start of the next run deletes them. They are deleted here if that start was interrupted.
-    earlier = [DeleteJob(str(one["metadata"]["name"]), one["metadata"]["uid"]) for one in view.earlier_jobs]
-    return Decision((*_strategy(view, run), *cleaning.steps, *earlier), cleaning.recheck_seconds)
+    return Decision(
+        (*_strategy(view, run), *cleaning.steps, *deletions_of_earlier_jobs(view)), cleaning.recheck_seconds
+    )
 
 
 def _strategy(view: ErrandView, run: Run) -> tuple[Step, ...]:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .._cluster.cluster import Object
 from .._jobs.job_template import BuiltJob, build_job, job_name
 from .._timestamp import timestamp
 from .due_run import may_rerun_on_change, triggered_run
+from .earlier_jobs import deletions_at_start
 from .errand_model import ERRAND_LABEL, RUN_LABEL, ErrandPhase, Run, RunReason, label_value
-from .errand_steps import CreateJob, DeleteJob, Step
+from .errand_steps import CreateJob, Step
 from .errand_view import CurrentConfiguration, ErrandView
 from .holding_container import job_with_output
 from .status_change import write_status
@@ -46,10 +46,7 @@ def start_steps(view: ErrandView, reason: RunReason, warnings: tuple[str, ...] =
         request=errand.request or errand.status.request,
     )
     steps: list[Step] = [create] if status_write is None else [status_write, create]
-    steps += [DeleteJob(_name(one), one["metadata"]["uid"]) for one in view.earlier_jobs]
-    if view.job is not None and _name(view.job) != run.job:
-        steps.append(DeleteJob(_name(view.job), view.job["metadata"]["uid"]))
-    return tuple(steps)
+    return (*steps, *deletions_at_start(view, run))
 
 
 def job_of_next_run(view: ErrandView) -> BuiltJob:
@@ -93,7 +90,3 @@ def _next_number(view: ErrandView) -> int:
 
 def _configuration(view: ErrandView) -> CurrentConfiguration:
     return view.configuration or CurrentConfiguration()
-
-
-def _name(obj: Object) -> str:
-    return str(obj["metadata"]["name"])
