@@ -1,166 +1,153 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The policy files of Kyma's lifecycle manager, with all errors of each. Pure.
+"""When an upgrade that needs downtime may happen. Pure.
 
-An unknown field would never match, and a window shorter than 20 minutes would never be used. Both are
-refused, because the mistake would stay unnoticed until an upgrade doesn't happen.
+The rules are those of Kyma's lifecycle manager (its package ``maintenancewindows/resolver``), with two
+exceptions. If a rule has several windows, the earliest counts, and a window that began yesterday may still be
+open.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from datetime import date, datetime, time
-from typing import Any, TypeVar
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Any, TypeAlias
 
-from .._release.release_error import Problem, ReleaseError
-from .maintenance_windows import (
-    LABELS_OF_FIELDS,
-    SHORTEST,
-    AnyWindow,
-    MaintenancePolicy,
-    PolicyRule,
-    WeeklyWindow,
-    Window,
-)
+from .._timestamp import timestamp
+from .catalog.module_version import ModuleVersion
 
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+SHORTEST = timedelta(minutes=20)
+"""The time that must be left of a window for an upgrade to begin in it."""
+NEVER = "never, as the policy has no window ahead for this cluster"
+LABELS_OF_FIELDS = {
+    "globalAccountID": "kyma-project.io/global-account-id",
+    "plan": "kyma-project.io/broker-plan-name",
+    "region": "kyma-project.io/region",
+    "platformRegion": "kyma-project.io/platform-region",
+}
+"""Fields that a rule can match, and the labels with which Kyma marks a cluster."""
 
-Moment = TypeVar("Moment", datetime, time)
-
-
-class MaintenancePolicyError(ReleaseError):
-    """A maintenance policy that can't be used, with all of its errors."""
-
-    heading = "the maintenance policy can't be used for {count} reasons:"
+_LONGEST_IN_DAYS = 3
+"""Begin and end may be in time zones that are 26 hours apart."""
 
 
-def parse_policy(policy: Any, origin: str) -> MaintenancePolicy:
-    """The policy in a decoded file.
+@dataclass(frozen=True)
+class Window:
+    """A time span in which upgrades may happen.
+
+    Attributes:
+        begin: with a time zone.
+        end: after it.
+    """
+
+    begin: datetime
+    end: datetime
+
+    def is_open(self, now: datetime) -> bool:
+        """Whether an upgrade may begin now, with enough time left."""
+        return self.begin <= now and self.end - now >= SHORTEST
+
+    def __str__(self) -> str:
+        return f"{timestamp(self.begin)} to {timestamp(self.end)}"
+
+
+@dataclass(frozen=True)
+class WeeklyWindow:
+    """A window on some days of each week.
+
+    Attributes:
+        days: on which it begins, 0 for Monday, in the time zone of its begin.
+        begin: with a time zone.
+        end: with a time zone; on the next day if it isn't after the begin.
+    """
+
+    days: frozenset[int]
+    begin: time
+    end: time
+
+    def around(self, now: datetime) -> Iterator[Window]:
+        """The windows from those that may still be open to those of the next week, in their order."""
+        today = now.astimezone(self.begin.tzinfo).date()
+        for offset in range(-_LONGEST_IN_DAYS, 9):
+            day = today + timedelta(days=offset)
+            if day.weekday() in self.days:
+                yield self.on(day)
+
+    def on(self, day: date) -> Window:
+        """The window that begins on a date, regardless of the day of the week."""
+        begin, end = datetime.combine(day, self.begin), datetime.combine(day, self.end)
+        return Window(begin, end if end > begin else end + timedelta(days=1))
+
+
+AnyWindow: TypeAlias = "Window | WeeklyWindow"
+
+
+@dataclass(frozen=True)
+class PolicyRule:
+    """Windows of some clusters.
+
+    Attributes:
+        match: a regular expression for each field that is checked. One match is enough.
+        windows: upgrades may happen in any of them.
+    """
+
+    match: Mapping[str, re.Pattern[str]]
+    windows: tuple[AnyWindow, ...]
+
+
+@dataclass(frozen=True)
+class MaintenancePolicy:
+    """When upgrades may happen in which clusters.
+
+    Attributes:
+        rules: the first one that matches a cluster counts.
+        default: the window if no rule matches, or the matching rule has no window ahead; None for never.
+    """
+
+    rules: tuple[PolicyRule, ...] = ()
+    default: AnyWindow | None = None
+
+
+def awaited_window(
+    target: ModuleVersion | None, policy: MaintenancePolicy | None, labels: Mapping[str, Any], now: datetime
+) -> str:
+    """When the window begins that an upgrade to a version has to wait for; empty if there is no wait."""
+    if target is None or not target.requires_downtime or policy is None:
+        return ""
+    window = find_window(policy, labels, now)
+    if window is None:
+        return NEVER
+    return "" if window.is_open(now) else str(window)
+
+
+def find_window(policy: MaintenancePolicy, labels: Mapping[str, Any], now: datetime) -> Window | None:
+    """The window that is open, or else the next one; None if there will be none.
 
     Args:
-        policy: of JSON's types.
-        origin: the file, for messages.
-
-    Raises:
-        MaintenancePolicyError: all of its errors.
+        policy: the policy.
+        labels: of the cluster, with Kyma's labels or with the names of the policy's fields.
+        now: with a time zone. A window of which less than 20 minutes are left doesn't count.
     """
-    reader = _PolicyReader(origin)
-    result = reader.policy(policy)
-    if reader.problems:
-        raise MaintenancePolicyError(reader.problems)
-    return result
+    values = {
+        field: str(labels.get(label) or labels.get(field) or "") for field, label in LABELS_OF_FIELDS.items()
+    }
+    matching = (
+        rule.windows
+        for rule in policy.rules
+        if any(values[field] and pattern.search(values[field]) for field, pattern in rule.match.items())
+    )
+    default = () if policy.default is None else (policy.default,)
+    return _earliest(next(matching, ()), now) or _earliest(default, now)
 
 
-class _PolicyReader:
-    """Reads the parts of a policy, and collects its errors."""
-
-    def __init__(self, origin: str) -> None:
-        self.problems: list[Problem] = []
-        self._origin = origin
-
-    def policy(self, value: Any) -> MaintenancePolicy:
-        policy = self._mapping(value, "the policy")
-        rules = tuple(
-            self._rule(self._mapping(rule, f"rules[{position}]"), f"rules[{position}]")
-            for position, rule in enumerate(self._list(policy.get("rules"), "rules"))
-        )
-        default = policy.get("default")
-        return MaintenancePolicy(rules, None if default is None else self._window(default, "default"))
-
-    def _rule(self, rule: Mapping[str, Any], place: str) -> PolicyRule:
-        windows = self._list(rule.get("windows"), f"{place}.windows")
-        parsed_windows = [
-            self._window(one, f"{place}.windows[{position}]") for position, one in enumerate(windows)
-        ]
-        return PolicyRule(
-            self._match(rule.get("match"), f"{place}.match"), tuple(filter(None, parsed_windows))
-        )
-
-    def _match(self, value: Any, place: str) -> dict[str, re.Pattern[str]]:
-        # Go reads keys of JSON in upper and lower case.
-        fields = {field.lower(): field for field in LABELS_OF_FIELDS}
-        patterns = {}
-        for key, pattern in self._mapping({} if value is None else value, place).items():
-            field = fields.get(key.lower())
-            if field is None:
-                self._refuse(f"the field {key!r} is none of {', '.join(LABELS_OF_FIELDS)}", place)
-            elif not isinstance(pattern, str):
-                self._refuse(f"{pattern!r} is no regular expression", f"{place}.{key}")
-            elif pattern:
-                try:
-                    patterns[field] = _compiled(pattern)
-                except re.error as error:
-                    self._refuse(f"{pattern!r} is no regular expression: {error}", f"{place}.{key}")
-        return patterns
-
-    def _window(self, value: Any, place: str) -> AnyWindow | None:
-        if not isinstance(value, Mapping):
-            self._refuse("it is no mapping", place)
-            return None
-        days = [self._day(day, place) for day in self._list(value.get("days"), f"{place}.days")]
-        return self._weekly(value, frozenset(days), place) if days else self._once(value, place)
-
-    def _weekly(self, window: Mapping[str, Any], days: frozenset[int], place: str) -> WeeklyWindow | None:
-        form = "a time with a time zone, such as 21:00:00+00:00"
-        begin = self._moment(window.get("begin"), time.fromisoformat, form, f"{place}.begin")
-        end = self._moment(window.get("end"), time.fromisoformat, form, f"{place}.end")
-        if begin is None or end is None:
-            return None
-        weekly_window = WeeklyWindow(days, begin, end)
-        self._expect_long(weekly_window.on(date(2024, 1, 1)), place)
-        return weekly_window
-
-    def _once(self, window: Mapping[str, Any], place: str) -> Window | None:
-        form = "a moment with a time zone, such as 2026-11-28T21:00:00Z, as the window has no days"
-        begin = self._moment(window.get("begin"), datetime.fromisoformat, form, f"{place}.begin")
-        end = self._moment(window.get("end"), datetime.fromisoformat, form, f"{place}.end")
-        if begin is None or end is None:
-            return None
-        single_window = Window(begin, end)
-        self._expect_long(single_window, place)
-        return single_window
-
-    def _expect_long(self, window: Window, place: str) -> None:
-        if window.end - window.begin < SHORTEST:
-            self._refuse(
-                "it ends less than 20 minutes after its begin, so no upgrade could begin in it", place
-            )
-
-    def _day(self, day: Any, place: str) -> int:
-        if day not in _DAYS:
-            self._refuse(f"the day {day!r} is none of {', '.join(_DAYS)}", place)
-            return 0
-        return _DAYS.index(day)
-
-    def _moment(self, value: Any, parse: Callable[[str], Moment], form: str, place: str) -> Moment | None:
-        try:
-            moment = parse(value) if isinstance(value, str) else None
-        except ValueError:
-            moment = None
-        if moment is None or moment.tzinfo is None:
-            self._refuse(f"{value!r} is not {form}", place)
-            return None
-        return moment
-
-    def _mapping(self, value: Any, place: str) -> Mapping[str, Any]:
-        if not isinstance(value, Mapping):
-            self._refuse("it is no mapping", place)
-            return {}
-        return value
-
-    def _list(self, value: Any, place: str) -> list[Any]:
-        if value is not None and not isinstance(value, list):
-            self._refuse("it is no list", place)
-        return value if isinstance(value, list) else []
-
-    def _refuse(self, reason: str, place: str) -> None:
-        self.problems.append(Problem(f"{place}: {reason}", self._origin))
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """A regular expression of Go; one that Python would understand differently is refused."""
-    if "[[:" in pattern:
-        raise re.error("classes like [[:alpha:]] are unknown here")
-    return re.compile(pattern, re.ASCII)
+def _earliest(windows: tuple[AnyWindow, ...], now: datetime) -> Window | None:
+    ahead = (
+        one
+        for window in windows
+        for one in (window.around(now) if isinstance(window, WeeklyWindow) else (window,))
+        if one.end - max(one.begin, now) >= SHORTEST
+    )
+    return min(ahead, key=lambda window: window.begin, default=None)

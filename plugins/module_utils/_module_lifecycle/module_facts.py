@@ -18,7 +18,7 @@ from .catalog.catalog import CatalogError
 from .catalog.module_version import ModuleVersion
 from .catalog.semantic_version import is_downgrade, parse_version
 from .decision import ModuleFacts
-from .maintenance_windows import MaintenancePolicy, find_window
+from .maintenance_policy import MaintenancePolicy, awaited_window
 from .module_request import ModuleRequest, ModulesRequest
 from .observed_modules import ObservedModules
 from .running_version import (
@@ -29,8 +29,6 @@ from .running_version import (
     is_marked_by_klm,
     running_version,
 )
-
-NEVER = "never, as the policy has no window ahead for this cluster"
 
 
 class ModuleOutlook(NamedTuple):
@@ -115,7 +113,7 @@ def gather_facts(
         ),
         is_mandatory=_is_mandatory(name, request, observed),
         restriction=module.explain_restriction(target, request.labels) if module and target else "",
-        window=_window(target, windows, request, now),
+        window=awaited_window(target, windows, request.labels, now),
         ignoring_deletes=request.ignore_removes_operator,
     )
     return ModuleOutlook(facts, target, running, tuple(evidence.managers))
@@ -209,15 +207,3 @@ def _other_owner(name: str, field: str, marked: Ref | None, *, is_ours: bool) ->
     if field:
         return explain_entry(name, field, is_ours=is_ours)
     return explain_mark(name, marked) if marked else ""
-
-
-def _window(
-    target: ModuleVersion | None, windows: MaintenancePolicy | None, request: ModulesRequest, now: datetime
-) -> str:
-    """When the window begins that an upgrade has to wait for; empty if there is no wait."""
-    if target is None or not target.requires_downtime or windows is None:
-        return ""
-    window = find_window(windows, request.labels, now)
-    if window is None:
-        return NEVER
-    return "" if window.is_open(now) else str(window)

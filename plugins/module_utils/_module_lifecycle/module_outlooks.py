@@ -15,7 +15,7 @@ from .._objects.inventory.inventory import MODULE, Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._runs.records.modules import MANAGED
 from .catalog.module_version import ModuleVersion
-from .maintenance_windows import MaintenancePolicy
+from .maintenance_policy import MaintenancePolicy
 from .module_facts import ModuleOutlook, considered_names, gather_evidence, gather_facts
 from .module_request import ModuleRequest, ModulesRequest
 from .observed_modules import ObservedModules, read_managers, read_module_objects

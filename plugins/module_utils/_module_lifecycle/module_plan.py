@@ -46,7 +46,7 @@ from .catalog.manifest_objects import ModuleManifest, read_manifest
 from .catalog.module_version import ModuleVersion
 from .decision import ADOPT, DELETE, INSTALL, LOOKED_AFTER, REFUSE, UPGRADE, ModuleDecision, decide
 from .desired_module import ManifestTerms, desired_module, namespace_of, unchanged_module
-from .maintenance_policy import parse_policy
+from .maintenance_file import parse_policy
 from .manager_health import needs_scaling_back, scaling_patch
 from .module_context import ModuleContext
 from .module_deployment import ModuleDeployment, module_migrations
