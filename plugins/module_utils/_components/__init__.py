@@ -5,7 +5,7 @@
 
 `rehearsed_work` computes what would change, `component_run` does it, and `component_removal` ends it.
 
-Public modules: `adoption_losses`, `component_crds`, `component_health`,
+Public modules: `adoption_losses`, `component_action`, `component_crds`, `component_health`,
 `component_inventory`, `component_plan`, `component_removal`, `component_run`, `desired_component`,
 `migrations`, `needs`, `provided_kinds`, `rehearsed_changes`, `rehearsed_work`, `removal_gate`, `selection`,
 `work_context`, `work_options`.

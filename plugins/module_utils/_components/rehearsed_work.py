@@ -21,12 +21,13 @@ from .._objects.ownership.findings import unexplained
 from .._objects.ownership.losses import LostValue, lost_values
 from .._objects.ownership.policy import Policy
 from ..migration import Phase
+from .component_action import NEW_CONTENT, Origin, choose_action
 from .component_inventory import with_list_entry
 from .component_plan import Blocker, ComponentPlan
 from .component_work import ComponentWork
 from .desired_component import DesiredComponent
 from .provided_kinds import ApiKind, kind_of
-from .selection import ALL, NEW_CONTENT, Origin, choose_action, choose_selection
+from .selection import ALL, choose_selection
 from .takings import taking_keys
 from .work_context import WorkContext
 

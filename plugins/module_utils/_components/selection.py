@@ -1,61 +1,23 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Decides the action for a component, and which of its objects are read and applied.
+"""Decides which objects of a component are read and applied.
 
-The plan decides both and stores them in the record of its run; the run reads them from there.
+The plan decides it and stores it in the record of its run; the run reads it from there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from .._cluster.cluster import Cluster, Object, Ref, ref_of
 from .._objects.inventory.inventory import Inventory, refs_to_check
 from .._objects.ownership.policy import Policy
+from .component_action import NEW_CONTENT, Origin
 from .unchanged_secrets import objects_to_apply
-
-NEW_CONTENT = ("install", "upgrade", "downgrade", "resume")
-"""The actions for components whose manifests may differ from the deployed ones."""
 
 ALL, CHANGED, MOVED = "all", "changed", "moved"
 """Which objects: all; those that differ from the deployment; only those that others have written since."""
-
-
-class Origin(NamedTuple):
-    """The origin of a component, compared with its deployment; a release determines it from its versions.
-
-    Attributes:
-        is_older: whether it is older than the deployment.
-        is_same: whether it has the same inputs as the deployment: different content is due to random values.
-        is_limited_to_changes: whether no other change can affect objects that stay the same.
-    """
-
-    is_older: bool
-    is_same: bool
-    is_limited_to_changes: bool
-
-
-def choose_action(inventory: Inventory | None, digest: str, origin: Origin) -> str:
-    """The action for a component, before its objects are compared.
-
-    Args:
-        inventory: of the deployment; None if there is none.
-        digest: of the content to deploy.
-        origin: the origin of that content.
-
-    Returns:
-        One of ``NEW_CONTENT``, or ``unchanged``.
-    """
-    if inventory is None:
-        return "install"
-    differs = inventory.digest != digest
-    if differs and origin.is_older:
-        return "downgrade"
-    if not inventory.digest:
-        return "resume"
-    return "upgrade" if differs and not origin.is_same else "unchanged"
 
 
 def choose_selection(action: str, origin: Origin) -> str:

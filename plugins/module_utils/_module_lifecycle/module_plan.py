@@ -17,6 +17,7 @@ from .._cluster.cluster import Cluster, Object, Ref, ref_of
 from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND, is_crd
 from .._cluster.own_objects import own_object_problem
 from .._components.adoption_losses import loss_blockers, lossy_adoptions
+from .._components.component_action import Origin
 from .._components.component_plan import Blocker, ComponentPlan, with_later_changes
 from .._components.desired_component import DesiredComponent, complete_manifest, with_own_kinds
 from .._components.migrations.migration_runner import MigrationRunner
@@ -24,7 +25,6 @@ from .._components.migrations.rehearsal import MigrationRehearsal
 from .._components.provided_kinds import kind_of
 from .._components.rehearsed_changes import RehearsedChanges
 from .._components.rehearsed_work import RehearsedWork, refusal_blocker, with_advice
-from .._components.selection import Origin
 from .._components.work_context import WorkContext
 from .._dry_run.dry_run_cluster import DryRunCluster
 from .._errors import LifecycleError

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from ..._cluster.cluster import group_of, ref_of
 from ..._cluster.errors import ClusterError, KindNotServed
 from ..._cluster.kinds import defined_kinds
+from ..._components.component_action import Origin
 from ..._components.component_inventory import DeployedAs, deployed_as
 from ..._components.component_plan import Blocker, ComponentPlan
 from ..._components.desired_component import DesiredComponent
@@ -18,7 +19,6 @@ from ..._components.migrations.rehearsal import MigrationRehearsal
 from ..._components.provided_kinds import ApiKind, awaited_kinds, kind_of, unverified_warning
 from ..._components.rehearsed_changes import RehearsedChanges
 from ..._components.rehearsed_work import RehearsedWork, refusal_blocker
-from ..._components.selection import Origin
 from ..._components.work_context import WorkContext
 from ..._objects.apply.apply_set import Refusal
 from ..._objects.apply.change import ObjectChange

@@ -16,6 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_action import Origin
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_plan import ComponentPlan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.component_run import ComponentRun
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.desired_component import (
@@ -25,7 +26,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.rehears
     RehearsedChanges,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.rehearsed_work import RehearsedWork
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.selection import Origin
 from ansible_collections.kyma.lifecycle.plugins.module_utils._components.work_context import WorkContext
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.desired_release import (
     desired_release,
