@@ -350,14 +350,14 @@ def _follow(watcher: Watcher, wards: dict[Ref, _Ward], inbox: Inbox, pages: Page
         The scopes in which everything is followed now.
     """
     followed = set()
-    places: dict[WatchScope, list[_Ward]] = {}
+    scopes: dict[WatchScope, list[_Ward]] = {}
     for ward in wards.values():
-        places.setdefault(watch_scope(ward.api_version, ward.ref), []).append(ward)
-    for place, members in places.items():
+        scopes.setdefault(watch_scope(ward.api_version, ward.ref), []).append(ward)
+    for scope, members in scopes.items():
         # An operator reports the state of what was just written later.
         if any(w.health.state != CURRENT or not w.written or _has_state(w) for w in members):
-            watcher.follow(place, [w.ref for w in members], inbox, pages.get(place))
-            followed.add(place)
+            watcher.follow(scope, [w.ref for w in members], inbox, pages.get(scope))
+            followed.add(scope)
     return followed
 
 

@@ -78,23 +78,23 @@ class Watcher:
         self._read: dict[tuple[str, str], Object | None] = {}
         self.recent_lists = RecentLists(cluster)
 
-    def follow(self, place: WatchScope, refs: Iterable[Ref], inbox: Inbox, page: Page | None = None) -> None:
+    def follow(self, scope: WatchScope, refs: Iterable[Ref], inbox: Inbox, page: Page | None = None) -> None:
         """Put every sighting of ``refs`` into ``inbox``, beginning with their last known states.
 
         Args:
-            place: the scope of the objects.
+            scope: the scope of the objects.
             refs: the objects to follow.
             inbox: receives the sightings.
             page: a complete recent list; without it, the objects are listed if needed.
         """
         with self._lock:
-            feed = self._feeds.setdefault(place, _Feed(place))
+            feed = self._feeds.setdefault(scope, _Feed(scope))
             if not feed.is_running:
                 feed.is_running = True
                 if page:
                     feed.take(page)
                 thread = threading.Thread(
-                    target=self._run, args=(feed,), daemon=True, name=f"watch {place.kind} {place.namespace}"
+                    target=self._run, args=(feed,), daemon=True, name=f"watch {scope.kind} {scope.namespace}"
                 )
                 thread.start()
             followed = frozenset(refs)
@@ -157,7 +157,7 @@ class Watcher:
             pause = min(2 * pause, LONGEST_PAUSE)
 
     def _watch(self, feed: _Feed) -> None:
-        api_version, kind, namespace = feed.place
+        api_version, kind, namespace = feed.scope
         if not feed.position:
             self._take_list(feed, self.cluster.list(api_version, kind, namespace or None))
             if not feed.position:
@@ -195,7 +195,7 @@ class Watcher:
                 follower.inbox.put(trouble)
             if trouble.final:
                 # Later followers must start a new feed: this one gets no more events.
-                self._feeds.pop(feed.place, None)
+                self._feeds.pop(feed.scope, None)
 
     def _is_followed(self, feed: _Feed) -> bool:
         with self._lock:
@@ -214,7 +214,7 @@ class _Follower:
 class _Feed:
     """All that one watch has shown so far: the objects at ``listed``, and every event since."""
 
-    place: WatchScope
+    scope: WatchScope
     position: str = ""
     listed: int = 0
     latest: dict[Ref, ObjectState] = field(default_factory=dict)
