@@ -156,9 +156,9 @@ def volumes_problems(field: str, value: Any) -> Iterator[str]:
     if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
         yield problem_text(field, value, "a list of mappings with a path and a source")
         return
-    for place, one in enumerate(value, start=1):
+    for position, one in enumerate(value, start=1):
         yield from _volume_problems(
-            f"{field}[{place}]", {str(name): part for name, part in one.items() if part is not None}
+            f"{field}[{position}]", {str(name): part for name, part in one.items() if part is not None}
         )
 
 

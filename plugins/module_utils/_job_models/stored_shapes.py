@@ -123,10 +123,10 @@ class Volumes(Mappings):
 
     def read(self, value: Any) -> list[Object]:
         volumes = super().read(value)
-        for place, one in enumerate(volumes, start=1):
+        for position, one in enumerate(volumes, start=1):
             sources = [name for name in one if one[name] is not None and name not in VOLUME_PARTS]
             if len(sources) > 1:
-                raise Unfit(f"has {len(sources)} sources in its entry {place}, not one")
+                raise Unfit(f"has {len(sources)} sources in its entry {position}, not one")
         return volumes
 
 

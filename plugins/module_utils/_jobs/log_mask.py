@@ -77,17 +77,17 @@ class LogMask:
             is_end: whether no more lines follow. Then none is missing.
         """
         text = "\n".join(lines)
-        places = [place for place, one in enumerate(text) if not _IGNORED.match(one)]
+        positions = [position for position, one in enumerate(text) if not _IGNORED.match(one)]
         folded = _folded(text)
         hidden = bytearray(len(text))
         for length, pieces in self._pieces.items():
             for start in range(len(folded) - length + 1):
                 if folded[start : start + length] in pieces:
-                    first, last = places[start], places[start + length - 1] + 1
+                    first, last = positions[start], positions[start + length - 1] + 1
                     hidden[first:last] = b"\1" * (last - first)
         fragment = self._fragment(folded)
         if fragment:
-            first = places[-fragment]
+            first = positions[-fragment]
             if not is_end:
                 lines = lines[: text.count("\n", 0, first)]
             hidden[first:] = b"\1" * (len(text) - first)

@@ -213,8 +213,8 @@ def cluster_state(cluster: str, attempts: Iterable[ClusterState], *, is_over: bo
 
 def _with_rest(merged: ClusterState, *, is_over: bool) -> ClusterState:
     """The state of a cluster, given also the hops that no run has ended."""
-    place = count_ended(merged.hops)
-    rest = merged.hops[place:]
+    ended = count_ended(merged.hops)
+    rest = merged.hops[ended:]
     state, failures = merged.state, merged.failures
     if state == SUCCEEDED and rest and rest[0].state != UNCHANGED:
         # A release on the way is deployed, and the next one has not begun.
@@ -223,7 +223,7 @@ def _with_rest(merged: ClusterState, *, is_over: bool) -> ClusterState:
         state, failures = (CANCELLED, (NEVER_ENDED,)) if state == RUNNING else (NOT_STARTED, (NEVER_RAN,))
     if rest and state in REASONED_STATES and rest[0].state != state:
         rest = with_end((replace(rest[0], state=state if rest[0].run else NOT_STARTED), *rest[1:]))
-    return replace(merged, state=state, failures=failures, hops=(*merged.hops[:place], *rest))
+    return replace(merged, state=state, failures=failures, hops=(*merged.hops[:ended], *rest))
 
 
 def count_ended(hops: Sequence[Hop]) -> int:

@@ -71,7 +71,9 @@ def render_brief_durations(rows: Iterable[Mapping[str, Any]]) -> list[str]:
         # One more row takes no more space than the row that replaces it.
         most = MOST_ROWS if len(longest) > MOST_ROWS + 1 else MOST_ROWS + 1
         shown = [
-            row for place, row in enumerate(longest) if place < most or row.get("state") not in SUCCEEDED
+            row
+            for position, row in enumerate(longest)
+            if position < most or row.get("state") not in SUCCEEDED
         ]
         left_out = [row for row in longest if row not in shown]
         cells += map(_cells, shown)

@@ -21,11 +21,11 @@ def hops_after(before: Sequence[Hop], given: Sequence[Hop], number: int) -> tupl
     """
     current, *ahead = given
     runs = [hop.run for hop in before if hop.run]
-    place = runs.index(current.run) if current.run in runs else count_ended(before)
+    position = runs.index(current.run) if current.run in runs else count_ended(before)
     if number == 1:
         # After a run, a plan with nothing to do adds nothing.
-        return (*before[:place], *(() if place and current.state == UNCHANGED else with_end(given)))
-    known, *ahead = before[place:] or (Hop(),)
+        return (*before[:position], *(() if position and current.state == UNCHANGED else with_end(given)))
+    known, *ahead = before[position:] or (Hop(),)
     current = replace(
         current,
         previous=current.previous or known.previous,
@@ -33,4 +33,4 @@ def hops_after(before: Sequence[Hop], given: Sequence[Hop], number: int) -> tupl
         seconds=current.seconds or known.seconds,
         planned=known.planned if current.planned is None else current.planned,
     )
-    return (*before[:place], *with_end((current, *ahead)))
+    return (*before[:position], *with_end((current, *ahead)))

@@ -23,12 +23,12 @@ def deletion_waves(inventories: Iterable[Inventory], order: Sequence[str]) -> li
         inventories: of the components to delete.
         order: in which the release lists its components; a component that is not listed counts as last.
     """
-    place = {name: position for position, name in enumerate(order)}
-    known = sorted(
+    positions = {name: position for position, name in enumerate(order)}
+    ordered = sorted(
         inventories,
-        key=lambda one: (one.owner != FOUNDATION, place.get(one.owner, len(place)), one.owner),
+        key=lambda one: (one.owner != FOUNDATION, positions.get(one.owner, len(positions)), one.owner),
     )
-    names = {one.owner for one in known}
+    names = {one.owner for one in ordered}
     entries = [
         ComponentEntry(
             one.owner,
@@ -36,7 +36,7 @@ def deletion_waves(inventories: Iterable[Inventory], order: Sequence[str]) -> li
             prerequisite=deployed.prerequisite,
             needs=tuple(need for need in deployed.needs if need in names),
         )
-        for one, deployed in ((one, deployed_as(one)) for one in known)
+        for one, deployed in ((one, deployed_as(one)) for one in ordered)
     ]
     if needs_problems(entries):
         # Different releases recorded them, so they can contradict each other.

@@ -200,7 +200,7 @@ def _volumes(job: CoreJob) -> list[Object]:
 
 def named_volumes(volumes: Sequence[Volume]) -> list[tuple[str, Volume]]:
     """The volumes of a job with their names."""
-    return [(one.name or f"{VOLUME_PREFIX}{place}", one) for place, one in enumerate(volumes, start=1)]
+    return [(one.name or f"{VOLUME_PREFIX}{position}", one) for position, one in enumerate(volumes, start=1)]
 
 
 def _source_of(volume: Volume) -> Object:

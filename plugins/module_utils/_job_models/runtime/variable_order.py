@@ -34,10 +34,10 @@ def canonical_order(variables: Sequence[Object]) -> list[Object]:
     if len(by_name) < len(variables):
         return [*variables]
     before: dict[str, set[str]] = {name: set() for name in by_name}
-    places = {name: place for place, name in enumerate(by_name)}
+    positions = {name: position for position, name in enumerate(by_name)}
     for name, one in by_name.items():
         for used in _used_by(one, by_name):
-            first, second = sorted((name, used), key=places.__getitem__)
+            first, second = sorted((name, used), key=positions.__getitem__)
             before[second].add(first)
     return _sorted(by_name, before)
 

@@ -67,8 +67,8 @@ def _nulls_in(value: Any, pointer: str) -> Iterator[str]:
         for step in sorted(value, key=str):
             yield from _nulls_in(value[step], f"{pointer}/{_escaped(str(step))}")
     elif isinstance(value, (list, tuple)):
-        for place, one in enumerate(value):
-            yield from _nulls_in(one, f"{pointer}/{place}")
+        for position, one in enumerate(value):
+            yield from _nulls_in(one, f"{pointer}/{position}")
 
 
 def _escaped(step: str) -> str:

@@ -338,8 +338,8 @@ def _sort(obj: Object, path: Field, order: list[str]) -> None:
     items = field_value(obj, path)
     if isinstance(items, list) and order and _is_item(order[0]):
         keys = tuple(json.loads(order[0][2:]))
-        known = {element: place for place, element in enumerate(order)}
-        items.sort(key=lambda item: known.get(item_key(item, keys) or "", len(known)))
+        positions = {element: position for position, element in enumerate(order)}
+        items.sort(key=lambda item: positions.get(item_key(item, keys) or "", len(positions)))
 
 
 def _texts(fields: list[Field]) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ def requested_jobs(params: Mapping[str, Any]) -> list[RequestedJob]:
     is_present = params["state"] == PRESENT
     requests: list[RequestedJob] = []
     problems: list[str] = []
-    for place, entry in enumerate(entries, start=1):
+    for position, entry in enumerate(entries, start=1):
         fields = {name: value for name, value in entry.items() if value is not None}
         name, type_ = fields.pop("name", ""), fields.pop("type", "")
         namespace = fields.pop("namespace", "") or params["namespace"] or ""
@@ -68,7 +68,7 @@ def requested_jobs(params: Mapping[str, Any]) -> list[RequestedJob]:
             )
         if entry_problems:
             title = one_line(
-                f"{namespace or '(no namespace)'}/{name}" if name else f"job {place} of the list"
+                f"{namespace or '(no namespace)'}/{name}" if name else f"job {position} of the list"
             )
             problems += [f"{title}: {one}" for one in entry_problems]
             continue
