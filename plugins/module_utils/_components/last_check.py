@@ -30,7 +30,7 @@ Defined = Mapping[tuple[str, str], Kind]
 
 
 def unverified_objects(
-    objects: Sequence[Object], defined: Defined, places: Collection[str] = ()
+    objects: Sequence[Object], defined: Defined, created_namespaces: Collection[str] = ()
 ) -> list[Object]:
     """The objects to rehearse before anything of the component is written: pure.
 
@@ -39,11 +39,11 @@ def unverified_objects(
     Args:
         objects: of the component.
         defined: the kinds that this run installed.
-        places: the namespaces that this run may have created.
+        created_namespaces: the namespaces that this run may have created.
     """
     later = [obj for rank in by_rank(objects)[1:] for obj in rank]
-    own = frozenset(map(ref_of, objects)) if places else frozenset()
-    return [obj for obj in later if _is_left_to_server(obj, defined) or _grants(obj, places, own)]
+    own = frozenset(map(ref_of, objects)) if created_namespaces else frozenset()
+    return [obj for obj in later if _is_left_to_server(obj, defined) or _grants(obj, created_namespaces, own)]
 
 
 def _is_left_to_server(obj: Object, defined: Defined) -> bool:
@@ -51,22 +51,22 @@ def _is_left_to_server(obj: Object, defined: Defined) -> bool:
     return kind is not None and leaves_to_server(obj, kind.schema or {})
 
 
-def _grants(obj: Object, places: Collection[str], own: Collection[Ref]) -> bool:
+def _grants(obj: Object, created_namespaces: Collection[str], own: Collection[Ref]) -> bool:
     """Whether this grants rights in one of these namespaces, and the server can check it.
 
     The server can't check a binding to a role of the same component before that role exists.
     """
     ref = ref_of(obj)
-    if ref.group != RBAC or ref.namespace not in places:
+    if ref.group != RBAC or ref.namespace not in created_namespaces:
         return False
     # The server refuses a roleRef that is not a reference.
     role = reference if isinstance(reference := obj.get("roleRef"), dict) else {}
-    place = ref.namespace if role.get("kind") == "Role" else ""
-    return Ref(RBAC, str(role.get("kind")), place, str(role.get("name"))) not in own
+    role_namespace = ref.namespace if role.get("kind") == "Role" else ""
+    return Ref(RBAC, str(role.get("kind")), role_namespace, str(role.get("name"))) not in own
 
 
 def late_refusals(
-    cluster: Cluster, objects: Sequence[Object], defined: Defined, places: Collection[str] = ()
+    cluster: Cluster, objects: Sequence[Object], defined: Defined, created_namespaces: Collection[str] = ()
 ) -> list[ClusterError]:
     """The refusals of the server for a component, by its validation and its check of granted rights.
 
@@ -74,7 +74,7 @@ def late_refusals(
 
     Args:
         cluster: the live one.
-        objects, defined, places: see :func:`unverified_objects`.
+        objects, defined, created_namespaces: see :func:`unverified_objects`.
     """
 
     def ask(obj: Object) -> ClusterError | None:
@@ -93,5 +93,5 @@ def late_refusals(
             return None
         return None
 
-    unverified = unverified_objects(objects, defined, places)
+    unverified = unverified_objects(objects, defined, created_namespaces)
     return [error for error in map_in_threads(ask, unverified) if error is not None]

@@ -150,10 +150,12 @@ class Overlay(ObjectStore):
         resource = self._inner.resource(owner["apiVersion"], owner["kind"])
         if resource is None:
             return None
-        place = namespace if resource.namespaced else None
+        scoped_namespace = namespace if resource.namespaced else None
         if uid not in self._owners:
             try:
-                self._owners[uid] = self._inner.get(owner["apiVersion"], owner["kind"], owner["name"], place)
+                self._owners[uid] = self._inner.get(
+                    owner["apiVersion"], owner["kind"], owner["name"], scoped_namespace
+                )
             except Forbidden:
                 # A user who may not read the owner can't delete it, so its dependents stay.
                 self._owners[uid] = None

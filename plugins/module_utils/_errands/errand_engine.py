@@ -209,8 +209,8 @@ class ErrandEngine:
     def _quota_informer(self, namespace: str, index: ErrandIndex, queue: WorkQueue[ErrandKey]) -> Informer:
         def on_change(old: Object | None, new: Object | None) -> None:
             if has_grown(old, new):
-                place = str((new or old or {})["metadata"]["namespace"])
-                for key in index.record_grown_quota(place, datetime.now(UTC)):
+                quota_namespace = str((new or old or {})["metadata"]["namespace"])
+                for key in index.record_grown_quota(quota_namespace, datetime.now(UTC)):
                     queue.add(key)
                     # The server's own check of the quota may be a moment behind.
                     queue.add_after(key, QUOTA_SECONDS)

@@ -179,9 +179,9 @@ class ErrandIndex:
         namespace = writer.key.namespace
         keys = {
             key
-            for (kind, place, name), dependents in self._dependents.items()
+            for (kind, secret_namespace, name), dependents in self._dependents.items()
             if kind == SECRET[1]
-            and place == namespace
+            and secret_namespace == namespace
             and any(is_output_of(name, file) for file in writer.spec.output.files)
             for key in dependents
         }

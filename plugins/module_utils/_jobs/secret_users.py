@@ -96,8 +96,8 @@ def _of_ingress(obj: Mapping[str, Any], namespace: str) -> Iterator[str]:
         yield text_of(tls.get("secretName"))
     # Controllers have options such as nginx.ingress.kubernetes.io/auth-secret.
     for option, value in mapping_of(mapping_of(obj.get("metadata")).get("annotations")).items():
-        place, _slash, name = text_of(value).rpartition("/")
-        if "secret" in option and place in ("", namespace):
+        secret_namespace, _slash, name = text_of(value).rpartition("/")
+        if "secret" in option and secret_namespace in ("", namespace):
             yield name
 
 
@@ -118,8 +118,8 @@ def _of_volume(obj: Mapping[str, Any], namespace: str) -> Iterator[str]:
             if field.lower().endswith("secretref")
         ]
         references.append((source.get("secretName"), source.get("secretNamespace")))
-        for name, place in references:
-            if (place or claim or namespace) == namespace:
+        for name, secret_namespace in references:
+            if (secret_namespace or claim or namespace) == namespace:
                 yield text_of(name)
 
 

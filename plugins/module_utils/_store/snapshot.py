@@ -130,13 +130,13 @@ def read_snapshot(
         ClusterError: a list fails, or the selector can't be read.
     """
     matches = label_matcher(label_selector)
-    places = tuple(dict.fromkeys(namespaces))
+    read_namespaces = tuple(dict.fromkeys(namespaces))
     # A definition is written before its runtime objects. In this order, a job that others are creating has
     # its own.
     parts = [(*_MAIN_KINDS, SERVICE_KIND), (*DEFINITION_KINDS.values(), COUNTER_KIND)]
     lists: dict[tuple[str, str], list[Object]] = {}
     for kinds in reversed(parts) if is_to_change else parts:
-        lists |= _lists(cluster, kinds, places)
+        lists |= _lists(cluster, kinds, read_namespaces)
     switches, problem = _switches(cluster)
 
     stored = read_definitions([obj for kind in DEFINITION_KINDS.values() for obj in lists[kind]])
@@ -157,7 +157,11 @@ def read_snapshot(
                 podless_runs |= _podless_run(obj)
             elif not matches(obj):
                 left_out.add((key, type_))
-            elif key.namespace in places or not _is_reserved(key.namespace) or key in stored.definitions:
+            elif (
+                key.namespace in read_namespaces
+                or not _is_reserved(key.namespace)
+                or key in stored.definitions
+            ):
                 runtime[key, type_] = RuntimeJob(type_, obj, _own_service(obj, services.get(key)))
 
     def is_selected(definition: StoredDefinition) -> bool:
@@ -182,7 +186,7 @@ def read_snapshot(
         counters={one.namespace: one for one in counters if one.namespace},
         uids={namespace: frozenset(namespace_uids) for namespace, namespace_uids in uids.items()},
         warnings=(*([problem] if problem else ()), *stored.warnings),
-        namespaces=places,
+        namespaces=read_namespaces,
         label_selector=label_selector,
     )
 
@@ -200,10 +204,14 @@ def without_gone_jobs(cluster: Cluster, snapshot: StoreSnapshot) -> StoreSnapsho
 
 
 def _lists(
-    cluster: Cluster, kinds: Sequence[tuple[str, str]], places: Sequence[str], *, metadata_only: bool = False
+    cluster: Cluster,
+    kinds: Sequence[tuple[str, str]],
+    namespaces: Sequence[str],
+    *,
+    metadata_only: bool = False,
 ) -> dict[tuple[str, str], list[Object]]:
     """All objects of some kinds in some namespaces, or in all, by their kind."""
-    requests = [(kind, place) for kind in kinds for place in places or (None,)]
+    requests = [(kind, namespace) for kind in kinds for namespace in namespaces or (None,)]
     pages = map_in_threads(
         lambda one: cluster.list(*one[0], one[1], metadata_only=metadata_only).items, requests
     )

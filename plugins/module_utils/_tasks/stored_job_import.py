@@ -23,7 +23,7 @@ def stored_job_import(task: Task) -> Result:
     cluster, warnings = cluster_to_write(task)
     snapshot = read_jobs(cluster, params["namespaces"], params["label_selectors"])
     kinds = [kind for _version, kind in (COUNTER_KIND, *DEFINITION_KINDS.values())]
-    rights = {one for place in params["namespaces"] or [""] for one in manager_rights(kinds, place)}
+    rights = {one for namespace in params["namespaces"] or [""] for one in manager_rights(kinds, namespace)}
     guard = RightsGuard(task.cluster, {one for one in rights if one.verb != "delete"}, "import")
     batch = task.batch("import", "writing", "definitions")
     imports = import_jobs(

@@ -48,8 +48,8 @@ def _denier_note(cluster: Cluster, error: ApiError) -> str:
         return _webhook_note(_configurations(cluster), name=webhook[1])
     for kind, pattern in _DENIERS.items():
         if match := pattern.search(error.api_message):
-            place = LIFECYCLE_NAMESPACE if kind == "ResourceQuota" else ""
-            return _note(Ref("", kind, place, match[1]))
+            denier_namespace = LIFECYCLE_NAMESPACE if kind == "ResourceQuota" else ""
+            return _note(Ref("", kind, denier_namespace, match[1]))
     return _webhook_note(_configurations(cluster), condition=condition[1]) if condition else ""
 
 

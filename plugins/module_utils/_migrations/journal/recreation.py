@@ -69,8 +69,8 @@ def _exists(cluster: Cluster, owner: Mapping[str, Any], namespace: str | None) -
     resource = served_resource(cluster, owner["apiVersion"], owner["kind"])
     if resource is None:
         return False
-    place = namespace if resource.namespaced else None
-    live = cluster.get(resource.api_version, owner["kind"], owner["name"], place)
+    scoped_namespace = namespace if resource.namespaced else None
+    live = cluster.get(resource.api_version, owner["kind"], owner["name"], scoped_namespace)
     return live is not None and live["metadata"].get("uid") == owner.get("uid")
 
 

@@ -54,9 +54,9 @@ def missing_rights(cluster: Cluster, needed: Iterable[Right]) -> set[Right]:
     # In a namespace that does not exist, only rights granted in the whole cluster count.
     wide = _review(cluster, "kyma-lifecycle-anywhere")
     missing = not_granted(required, wide[0])
-    places = sorted({right.namespace for right in missing if right.namespace})
-    answers = map_in_threads(lambda place: _review(cluster, place), places)
-    reviews = {"": wide, **dict(zip(places, answers, strict=True))}
+    namespaces = sorted({right.namespace for right in missing if right.namespace})
+    answers = map_in_threads(lambda namespace: _review(cluster, namespace), namespaces)
+    reviews = {"": wide, **dict(zip(namespaces, answers, strict=True))}
     missing = {right for right in missing if not_granted([right], reviews[right.namespace][0])}
     if all(is_whole for _rules, is_whole in reviews.values()):
         return missing

@@ -55,8 +55,8 @@ def list_right(api_version: str, kind: str, served: Resources) -> set[Right]:
 
 def right_for(verb: str, resource: Resource, namespace: str) -> Right:
     """The right to a verb on a kind; in the whole cluster if the kind is cluster-scoped."""
-    place = namespace if resource.namespaced else ""
-    return Right(verb, group_of(resource.api_version), resource.plural, place)
+    scoped_namespace = namespace if resource.namespaced else ""
+    return Right(verb, group_of(resource.api_version), resource.plural, scoped_namespace)
 
 
 def refused_right(message: str) -> Right | None:
