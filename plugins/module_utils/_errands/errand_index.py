@@ -57,7 +57,7 @@ class Mark(NamedTuple):
     version: SecretVersion | None = None
 
 
-_Place = tuple[str, str, str]
+_ReferenceKey = tuple[str, str, str]
 """kind, namespace, name; of a versioned Secret also the base of its name, with a slash at its end."""
 
 
@@ -69,10 +69,10 @@ class ErrandIndex:
         self._errands: dict[ErrandKey, Errand] = {}
         self._objects: dict[tuple[str, str], dict[tuple[str, str], Object]] = {JOB: {}, POD: {}}
         self._owned: dict[tuple[str, str, str], set[str]] = defaultdict(set)
-        self._marks: dict[_Place, Mark] = {}
+        self._marks: dict[_ReferenceKey, Mark] = {}
         self._versions: dict[tuple[str, str], dict[str, SecretVersion]] = defaultdict(dict)
-        self._references: dict[ErrandKey, frozenset[_Place]] = {}
-        self._dependents: dict[_Place, set[ErrandKey]] = defaultdict(set)
+        self._references: dict[ErrandKey, frozenset[_ReferenceKey]] = {}
+        self._dependents: dict[_ReferenceKey, set[ErrandKey]] = defaultdict(set)
         self._by_label: dict[tuple[str, str], ErrandKey] = {}
         self._quota_grown: dict[str, datetime] = {}
 
@@ -108,12 +108,12 @@ class ErrandIndex:
                 self._set_references(key, frozenset())
                 return {key}
             if kind in (CONFIG_MAP, SECRET):
-                places = self._places(kind, namespace, name)
-                self._marks.pop(places[0], None)
+                reference_keys = self._reference_keys(kind, namespace, name)
+                self._marks.pop(reference_keys[0], None)
                 split = split_versioned_name(name)
                 if kind == SECRET and split:
                     self._versions[namespace, split[0]].pop(name, None)
-                return self._concerned(places)
+                return self._concerned(reference_keys)
             live_object = self._objects[kind].get((namespace, name))
             if live_object and meta.get("uid") not in (None, live_object["metadata"]["uid"]):
                 return set()
@@ -156,9 +156,11 @@ class ErrandIndex:
 
     def owned(self, kind: tuple[str, str], key: ErrandKey) -> list[Object]:
         """The Jobs or pods that have the label of an errand, sorted by name, also if the errand is gone."""
-        place = (kind[1], key.namespace, label_value(key.name))
+        label_key = (kind[1], key.namespace, label_value(key.name))
         with self._lock:
-            return [self._objects[kind][key.namespace, name] for name in sorted(self._owned.get(place, ()))]
+            return [
+                self._objects[kind][key.namespace, name] for name in sorted(self._owned.get(label_key, ()))
+            ]
 
     def mark(self, kind: str, namespace: str, name: str) -> Mark | None:
         """The identity and version of a ConfigMap or Secret; None if there is none."""
@@ -195,70 +197,70 @@ class ErrandIndex:
         self._errands[errand.key] = errand
         self._by_label[errand.key.namespace, label_value(errand.key.name)] = errand.key
         references = pod_references(errand.spec.pod_template)
-        places: set[_Place] = set()
+        reference_keys: set[_ReferenceKey] = set()
         for one in references:
-            places.add((one.kind, errand.key.namespace, one.name))
+            reference_keys.add((one.kind, errand.key.namespace, one.name))
             split = split_versioned_name(one.name) if one.kind == SECRET[1] else None
             if split:
-                places.add((one.kind, errand.key.namespace, f"{split[0]}/"))
-        self._set_references(errand.key, frozenset(places))
+                reference_keys.add((one.kind, errand.key.namespace, f"{split[0]}/"))
+        self._set_references(errand.key, frozenset(reference_keys))
         return {errand.key}
 
-    def _set_references(self, key: ErrandKey, places: frozenset[_Place]) -> None:
+    def _set_references(self, key: ErrandKey, reference_keys: frozenset[_ReferenceKey]) -> None:
         before = self._references.pop(key, frozenset())
-        for place in before - places:
-            self._dependents[place].discard(key)
-            if not self._dependents[place]:
-                del self._dependents[place]
-        for place in places:
-            self._dependents[place].add(key)
-        if places:
-            self._references[key] = places
+        for reference_key in before - reference_keys:
+            self._dependents[reference_key].discard(key)
+            if not self._dependents[reference_key]:
+                del self._dependents[reference_key]
+        for reference_key in reference_keys:
+            self._dependents[reference_key].add(key)
+        if reference_keys:
+            self._references[key] = reference_keys
 
     def _put_mark(self, kind: tuple[str, str], obj: Object) -> set[ErrandKey]:
         meta = obj["metadata"]
         namespace, name = str(meta["namespace"]), str(meta["name"])
         version = secret_version(obj) if kind == SECRET else None
-        places = self._places(kind, namespace, name)
+        reference_keys = self._reference_keys(kind, namespace, name)
         mark = Mark(str(meta.get("uid") or ""), str(meta.get("resourceVersion") or ""), version)
-        known = self._marks.get(places[0])
+        known = self._marks.get(reference_keys[0])
         if known and known.uid == mark.uid and _is_older(mark.resource_version, known.resource_version):
             return set()
-        self._marks[places[0]] = mark
+        self._marks[reference_keys[0]] = mark
         split = split_versioned_name(name)
         if version:
             self._versions[namespace, version.base][name] = version
         elif kind == SECRET and split:
             self._versions[namespace, split[0]].pop(name, None)
-        return self._concerned(places)
+        return self._concerned(reference_keys)
 
     def _put_owned(self, kind: tuple[str, str], obj: Object) -> set[ErrandKey]:
         meta = obj["metadata"]
-        place = (str(meta["namespace"]), str(meta["name"]))
-        known = self._objects[kind].get(place)
+        object_key = (str(meta["namespace"]), str(meta["name"]))
+        known = self._objects[kind].get(object_key)
         if known and known["metadata"]["uid"] == meta["uid"]:
             versions = (meta.get("resourceVersion"), known["metadata"].get("resourceVersion"))
             if _is_older(str(versions[0]), str(versions[1])):
                 return set()
-        self._objects[kind][place] = obj
+        self._objects[kind][object_key] = obj
         label, before = _errand_label(obj), _errand_label(known or obj)
-        self._owned[kind[1], place[0], before].discard(place[1])
-        self._owned[kind[1], place[0], label].add(place[1])
-        return self._keys_of_label(place[0], label) | self._keys_of_label(place[0], before)
+        self._owned[kind[1], object_key[0], before].discard(object_key[1])
+        self._owned[kind[1], object_key[0], label].add(object_key[1])
+        return self._keys_of_label(object_key[0], label) | self._keys_of_label(object_key[0], before)
 
     def _keys_of_label(self, namespace: str, label: str) -> set[ErrandKey]:
         key = self._by_label.get((namespace, label))
         return {key} if key else set()
 
-    def _concerned(self, places: Iterable[_Place]) -> set[ErrandKey]:
-        return {key for place in places for key in self._dependents.get(place, ())}
+    def _concerned(self, reference_keys: Iterable[_ReferenceKey]) -> set[ErrandKey]:
+        return {key for reference_key in reference_keys for key in self._dependents.get(reference_key, ())}
 
-    def _places(self, kind: tuple[str, str], namespace: str, name: str) -> list[_Place]:
-        places = [(kind[1], namespace, name)]
+    def _reference_keys(self, kind: tuple[str, str], namespace: str, name: str) -> list[_ReferenceKey]:
+        reference_keys = [(kind[1], namespace, name)]
         split = split_versioned_name(name) if kind == SECRET else None
         if split:
-            places.append((kind[1], namespace, f"{split[0]}/"))
-        return places
+            reference_keys.append((kind[1], namespace, f"{split[0]}/"))
+        return reference_keys
 
 
 def _errand_label(obj: Mapping[str, Any]) -> str:

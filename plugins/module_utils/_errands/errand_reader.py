@@ -85,7 +85,7 @@ class ErrandReader:
         """Record that the holding containers of an errand's run have been renewed."""
         run = errand.status.open_run
         if run:
-            self._renewed = {place: at for place, at in self._renewed.items() if place[0] != errand.key}
+            self._renewed = {one: at for one, at in self._renewed.items() if one[0] != errand.key}
             self._renewed[errand.key, run.number] = self._now()
 
     def view(self, key: ErrandKey) -> ErrandView | None:
@@ -226,8 +226,12 @@ class ErrandReader:
         entries, missing, names = [], [], {}
         for one in references:
             name = self._resolved_name(errand, one)
-            place = (one.kind, name)
-            obj = read[place] if place in read else self._cluster.get("v1", *place, errand.key.namespace)
+            object_key = (one.kind, name)
+            obj = (
+                read[object_key]
+                if object_key in read
+                else self._cluster.get("v1", *object_key, errand.key.namespace)
+            )
             if name != one.name:
                 names[one.name] = name
             missing += _missing(one, name, obj, errand.key.namespace)

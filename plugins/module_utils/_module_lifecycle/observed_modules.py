@@ -214,8 +214,8 @@ def _live_managers(
         if module in by_module:
             by_module[module].setdefault(ref_of(obj), obj)
 
-    def read(place: tuple[str, Ref, Object]) -> tuple[str, LiveManager | None]:
-        module, ref, metadata = place
+    def read(candidate: tuple[str, Ref, Object]) -> tuple[str, LiveManager | None]:
+        module, ref, metadata = candidate
         is_named = any(ref == one.ref for one in candidates[module])
         entry = entries_by_ref(inventories.get(module)).get(ref)
         if entry is not None and _is_as_left(entry, metadata):
@@ -223,9 +223,9 @@ def _live_managers(
         whole = cluster.get(metadata["apiVersion"], ref.kind, ref.name, ref.namespace or None)
         return module, LiveManager(whole, is_named=is_named) if whole else None
 
-    places = [(module, ref, obj) for module, some in by_module.items() for ref, obj in some.items()]
+    to_read = [(module, ref, obj) for module, some in by_module.items() for ref, obj in some.items()]
     managers: dict[str, tuple[LiveManager, ...]] = dict.fromkeys(by_module, ())
-    for module, manager in map_in_threads(read, places):
+    for module, manager in map_in_threads(read, to_read):
         if manager is not None:
             managers[module] += (manager,)
     return managers

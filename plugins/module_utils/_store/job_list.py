@@ -148,11 +148,11 @@ def list_differences(snapshot: StoreSnapshot, after: StoreSwitches | None = None
     )
     unreadable = {one.key for one in snapshot.unreadable}
     lines = [f"{one.ref} can't be read: {one.problem}" for one in snapshot.unreadable]
-    for place in sorted(old.keys() | new.keys()):
-        before, now = old.get(place), new.get(place)
+    for job_key in sorted(old.keys() | new.keys()):
+        before, now = old.get(job_key), new.get(job_key)
         job = now or before
         is_going = job is not None and job.state is JobState.DELETING and not job.storage_version
-        if job is None or is_going or place[0] in unreadable:
+        if job is None or is_going or job_key[0] in unreadable:
             continue
         if not job.is_readable:
             lines.append(f"{job}: {job.message}")

@@ -134,10 +134,10 @@ class JobLogs:
         )
 
     def _listed(self, api_version: str, kind: str, namespace: str) -> list[Object]:
-        place = (api_version, kind, namespace)
-        if place not in self._objects:
-            self._objects[place] = self._cluster.list(*place).items
-        return self._objects[place]
+        scope = (api_version, kind, namespace)
+        if scope not in self._objects:
+            self._objects[scope] = self._cluster.list(*scope).items
+        return self._objects[scope]
 
 
 @dataclass

@@ -165,9 +165,9 @@ def read_snapshot(
                 runtime[key, type_] = RuntimeJob(type_, obj, _own_service(obj, services.get(key)))
 
     def is_selected(definition: StoredDefinition) -> bool:
-        place = (definition.key, definition.type)
-        return place in runtime or (
-            place not in left_out and (not label_selector or matches(runtime_objects(definition.job)[0]))
+        job_key = (definition.key, definition.type)
+        return job_key in runtime or (
+            job_key not in left_out and (not label_selector or matches(runtime_objects(definition.job)[0]))
         )
 
     definitions = {key: one for key, one in stored.definitions.items() if is_selected(one)}
@@ -199,7 +199,7 @@ def without_gone_jobs(cluster: Cluster, snapshot: StoreSnapshot) -> StoreSnapsho
     """
     lists = _lists(cluster, (*_MAIN_KINDS,), snapshot.namespaces, metadata_only=True)
     uids = {obj["metadata"].get("uid") for items in lists.values() for obj in items}
-    left = {place: one for place, one in snapshot.runtime.items() if one.main["metadata"].get("uid") in uids}
+    left = {key: one for key, one in snapshot.runtime.items() if one.main["metadata"].get("uid") in uids}
     return replace(snapshot, runtime=left)
 
 

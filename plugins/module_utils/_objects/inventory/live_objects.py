@@ -100,22 +100,22 @@ def read_live(
         names = sorted({ref.namespace for ref in named if ref[:2] == group_kind})
         return names if in_full(api_version, kind) and not (once and names[1:]) else [""]
 
-    def read(place: tuple[str, str, str]) -> Page:
-        api_version, kind, namespace = place
+    def read(scope: tuple[str, str, str]) -> Page:
+        api_version, kind, namespace = scope
         return cluster.list(
             api_version, kind, namespace or None, metadata_only=not in_full(api_version, kind)
         )
 
-    places = [
+    scopes = [
         (api_version, kind, namespace)
         for api_version, kind in readable_kinds(cluster, inventories)
         for namespace in namespaces(api_version, kind)
     ]
-    pages = dict(zip(places, map_in_threads(read, places), strict=True))
+    pages = dict(zip(scopes, map_in_threads(read, scopes), strict=True))
     objects = (obj for page in pages.values() for obj in page.items)
     return Live(
         {ref: obj for obj in objects if (ref := ref_of(obj)) in named},
-        {place: page for place, page in pages.items() if in_full(*place[:2])},
+        {scope: page for scope, page in pages.items() if in_full(*scope[:2])},
     )
 
 
