@@ -55,8 +55,8 @@ class Ref(NamedTuple):
     name: Annotated[str, "The name of the object."]
 
     def __str__(self) -> str:
-        place = f"{self.namespace}/{self.name}" if self.namespace else self.name
-        text = f"{self.kind} {place}"
+        full_name = f"{self.namespace}/{self.name}" if self.namespace else self.name
+        text = f"{self.kind} {full_name}"
         # Names of roles may contain any character but slash and percent, and have any length.
         return text if text.isprintable() and len(text) <= LONGEST_LINE else one_line(text)
 

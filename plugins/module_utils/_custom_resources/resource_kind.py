@@ -94,9 +94,9 @@ class ResourceKind(Generic[Model]):
             is_compact: leave out what is empty, also by default.
         """
         parts = to_parts(record, is_compact=is_compact)
-        known = {"name": self.only_name, **parts.pop(METADATA, {})}
-        place = {name: known[name] for name in ("name", "namespace") if known.get(name)}
-        obj = {"apiVersion": API_VERSION, "kind": self.kind, METADATA: place, **parts}
+        metadata = {"name": self.only_name, **parts.pop(METADATA, {})}
+        identity = {name: metadata[name] for name in ("name", "namespace") if metadata.get(name)}
+        obj = {"apiVersion": API_VERSION, "kind": self.kind, METADATA: identity, **parts}
         return with_storage_version(obj, self.storage_version)
 
     def example_object(self, labels: Mapping[str, str]) -> Object:

@@ -52,6 +52,6 @@ def require_known_version(obj: Record, known: int) -> Record:
     meta = obj.get("metadata") or {}
     version = (meta.get("labels") or {}).get(STORAGE_VERSION_LABEL, "1")
     if version not in map(str, range(1, known + 1)):
-        place = f"{meta['namespace']}/" if meta.get("namespace") else ""
-        raise NewerRecord(f"{obj.get('kind')} {place}{meta.get('name')}", version, known)
+        prefix = f"{meta['namespace']}/" if meta.get("namespace") else ""
+        raise NewerRecord(f"{obj.get('kind')} {prefix}{meta.get('name')}", version, known)
     return obj

@@ -231,7 +231,7 @@ FIELDS: Mapping[str, JobField] = {
 
 def places_of(type_: JobType) -> dict[tuple[str, ...], str]:
     """The paths in the mappings of a type of job, each with the field that is to be used instead."""
-    places = {tuple(place.split(".")): name for name, one in FIELDS.items() for place in one.places}
+    places = {tuple(path.split(".")): name for name, one in FIELDS.items() for path in one.places}
     if type_ is JobType.SCHEDULED:
         # The field concerns the CronJob, and this one the Jobs of it.
         del places["job", "spec", "suspend"]

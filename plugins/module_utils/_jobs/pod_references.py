@@ -69,15 +69,15 @@ def pod_references(pod_template: Mapping[str, Any]) -> tuple[PodReference, ...]:
         pod_template: with ``metadata`` and ``spec``.
     """
     references: dict[tuple[str, str], PodReference] = {}
-    for place in _places(pod_template):
-        if not place.name:
+    for reference in _places(pod_template):
+        if not reference.name:
             continue
-        key = (place.kind, place.name)
+        key = (reference.kind, reference.name)
         before = references.get(key, PodReference(*key, is_optional=True))
         references[key] = PodReference(
             *key,
-            before.keys if place.is_optional else before.keys | place.keys,
-            is_optional=before.is_optional and place.is_optional,
+            before.keys if reference.is_optional else before.keys | reference.keys,
+            is_optional=before.is_optional and reference.is_optional,
         )
     return tuple(references[key] for key in sorted(references))
 
@@ -90,9 +90,9 @@ def with_secret_names(pod_template: Mapping[str, Any], names: Mapping[str, str])
         names: the new name of each Secret to rename. References to all others stay.
     """
     copy = deep_copy(dict(pod_template))
-    for place in list(_places(copy)):
-        if place.kind == SECRET and place.name in names and isinstance(place.holder, dict):
-            place.holder[place.field] = names[place.name]
+    for reference in list(_places(copy)):
+        if reference.kind == SECRET and reference.name in names and isinstance(reference.holder, dict):
+            reference.holder[reference.field] = names[reference.name]
     return copy
 
 

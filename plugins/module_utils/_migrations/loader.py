@@ -114,8 +114,8 @@ def load_archive(path: str | Path) -> MigrationSet:
     folders = []
     for entry in manifest:
         package = MigrationFolder(entry["origin"], entry["path"]).package
-        place = f"{FOUND_PACKAGE}/{package}/"
-        files = {name.removeprefix(place): text for name, text in sources.items() if name.startswith(place)}
+        prefix = f"{FOUND_PACKAGE}/{package}/"
+        files = {name.removeprefix(prefix): text for name, text in sources.items() if name.startswith(prefix)}
         folders.append(
             _Folder(
                 f"{FOUND_PACKAGE}.{package}",
@@ -149,8 +149,11 @@ def _load(folders: Sequence[_Folder], searched: tuple[str, ...]) -> MigrationSet
         for folder in folders:
             _SOURCES[folder.path] = folder.source
             # Files may have been added since Python has cached these folders.
-            for place in {folder.path, *(str(Path(folder.path, name).parent) for name in folder.modules)}:
-                sys.path_importer_cache.pop(place, None)
+            for folder_path in {
+                folder.path,
+                *(str(Path(folder.path, name).parent) for name in folder.modules),
+            }:
+                sys.path_importer_cache.pop(folder_path, None)
             try:
                 _make_importable(folder)
             except (Exception, SystemExit) as error:

@@ -55,24 +55,26 @@ class ManifestCollection:
     most: int = DEFAULT_LIMITS.objects
     dumps: dict[str, None] = field(default_factory=dict)
 
-    def add_text(self, text: str, file: str, place: Callable[[int], tuple[str, int]] | None = None) -> None:
+    def add_text(
+        self, text: str, file: str, line_source: Callable[[int], tuple[str, int]] | None = None
+    ) -> None:
         """Add all objects of a text.
 
         Args:
             text: YAML, or JSON if ``file`` ends in ``.json``.
             file: its name in messages.
-            place: returns the file and line to name for a line of the text, if the text was rendered.
+            line_source: returns the file and line to name for a line of the text, if the text was rendered.
         """
         try:
-            self._add_text(text, file, place)
+            self._add_text(text, file, line_source)
         except ReleaseError as error:
             self.problems.extend(error.problems)
 
-    def _add_text(self, text: str, file: str, place: Callable[[int], tuple[str, int]] | None) -> None:
+    def _add_text(self, text: str, file: str, line_source: Callable[[int], tuple[str, int]] | None) -> None:
         for document in read_file_documents(text, file, self.most):
-            where = place(document.line) if place else (file, document.line)
+            where = line_source(document.line) if line_source else (file, document.line)
             for key, line in document.duplicates:
-                shown, at = place(line) if place else (file, line)
+                shown, at = line_source(line) if line_source else (file, line)
                 self.warnings.append(
                     str(Problem(f"the key {shown_value(key)} is there twice; the last one counts", shown, at))
                 )

@@ -71,8 +71,8 @@ def _render_reasons(summary: PlaybookSummary, is_alone: bool, free: int, width: 
         lines += [*text, *command]
     if shown < len(reasons):
         record = "the record of the run" if summary.record else "the messages above"
-        place = PurePath(summary.report).name if summary.report else record
-        lines.append(f"and {len(reasons) - shown} more, in {place}")
+        report_name = PurePath(summary.report).name if summary.report else record
+        lines.append(f"and {len(reasons) - shown} more, in {report_name}")
     return lines
 
 

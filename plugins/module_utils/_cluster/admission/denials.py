@@ -54,8 +54,8 @@ def _denier_note(cluster: Cluster, error: ApiError) -> str:
 
 
 def _note(ref: Ref) -> str:
-    place = f" --namespace {ref.namespace}" if ref.namespace else ""
-    return f"{ref} denies it, and {ENDED_BY} `kubectl delete {ref.kind.lower()} {ref.name}{place}`"
+    namespace_option = f" --namespace {ref.namespace}" if ref.namespace else ""
+    return f"{ref} denies it, and {ENDED_BY} `kubectl delete {ref.kind.lower()} {ref.name}{namespace_option}`"
 
 
 def _webhook_note(configurations: Sequence[Object], *, name: str = "", condition: str = "") -> str:

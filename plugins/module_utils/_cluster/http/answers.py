@@ -104,9 +104,9 @@ def explained_status(
         limit: the most seconds that a request waits for the server.
     """
     if 300 <= status < 400:
-        place = without_login(headers.get("Location") or "nowhere")
+        location = without_login(headers.get("Location") or "nowhere")
         return {
-            "message": f"{server} redirects to {place} (HTTP {status}), which no API server does: it is"
+            "message": f"{server} redirects to {location} (HTTP {status}), which no API server does: it is"
             " perhaps a proxy or a login page. Set the server in the kubeconfig to the URL of the API server"
         }
     body = decoded_status(data)

@@ -296,9 +296,9 @@ def unreachable(login: Login, error: Exception, *, sent: bool = True) -> Unreach
         error: the error of the HTTP library.
         sent: whether the server may have received a request.
     """
-    place = f" ({login.origin})" if login.origin else ""
+    origin = f" ({login.origin})" if login.origin else ""
     return Unreachable(
-        f"no answer from {login.shown}{place}: {plain_reason(error)}. Check that the API server"
+        f"no answer from {login.shown}{origin}: {plain_reason(error)}. Check that the API server"
         " runs, and that network, VPN and proxy let you reach it (`kubectl get --raw /readyz`);"
         " then run this again",
         sent=sent,
@@ -316,9 +316,9 @@ def endless(login: Login, action: str, size: int, seconds: float) -> Unreachable
 
 def untrusted(login: Login, error: Exception) -> Unconfigured:
     """The error for a server whose certificate is not trusted."""
-    place = f" ({login.origin})" if login.origin else ""
+    origin = f" ({login.origin})" if login.origin else ""
     return Unconfigured(
-        f"no trusted connection to {login.shown}{place}: {plain_reason(error)}. "
+        f"no trusted connection to {login.shown}{origin}: {plain_reason(error)}. "
         "The option ca_cert, or the kubeconfig, must name the CA that signed the server's certificate"
     )
 

@@ -86,9 +86,9 @@ def login_not_accepted(login: Login, action: str) -> Unauthorized:
         login: the rejected one.
         action: the operation and its object.
     """
-    place = f" ({login.origin})" if login.origin else ""
+    origin = f" ({login.origin})" if login.origin else ""
     message = (
-        f"{login.shown} does not accept the login{place}. Its token, password or certificate is wrong or has"
+        f"{login.shown} does not accept the login{origin}. Its token, password or certificate is wrong or has"
         " expired: log in again, or correct it there"
     )
     return Unauthorized(action, status=401, reason="Unauthorized", api_message=message)

@@ -168,9 +168,9 @@ class LockoutCheck:
             labels = {key: value or EXAMPLE_NAME for key, value in request.labels.items()}
             yield partial(self.cluster.create, record.example_object(labels), dry_run=True)
             return
-        place = {"namespace": request.namespace} if request.namespace else {}
+        namespace_field = {"namespace": request.namespace} if request.namespace else {}
         for example in self._examples(request):
-            meta = {**place, "labels": example["metadata"].get("labels") or {}}
+            meta = {**namespace_field, "labels": example["metadata"].get("labels") or {}}
             trial = {**example, **kind, "metadata": {**meta, "name": EXAMPLE_NAME}}
             name, uid = example["metadata"]["name"], example["metadata"].get("uid")
             named = (request.api_version, request.kind, name, request.namespace or None)

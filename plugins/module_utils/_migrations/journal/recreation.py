@@ -40,8 +40,8 @@ def object_to_recreate(
         content: its earlier content, without apiVersion, kind and name.
     """
     obj: Object = {"apiVersion": api_version, "kind": ref.kind, **deep_copy(dict(content))}
-    place = {"namespace": ref.namespace} if ref.namespace else {}
-    obj["metadata"] = {**(obj.get("metadata") or {}), "name": ref.name, **place}
+    identity = {"namespace": ref.namespace} if ref.namespace else {}
+    obj["metadata"] = {**(obj.get("metadata") or {}), "name": ref.name, **identity}
     obj.pop("status", None)
     lost = ["its uid", "its status"]
     spec = obj.get("spec")

@@ -87,12 +87,12 @@ def granting_roles(missing: Collection[Right], subject: Subject, existing: Colle
 def _role_and_binding(rules: Sequence[Object], namespace: str, subject: Subject) -> list[Object]:
     digest = hashlib.sha256(json.dumps([namespace, subject.user, rules]).encode()).hexdigest()[:8]
     kind = "Role" if namespace else "ClusterRole"
-    place = {"namespace": namespace} if namespace else {}
+    namespace_field = {"namespace": namespace} if namespace else {}
     name = f"kyma-deployer-{digest}"
 
     def meta() -> Object:
         # Not shared: YAML would write the second one as an alias.
-        return {"name": name, **place, "labels": {GRANT_LABEL: "deployer"}}
+        return {"name": name, **namespace_field, "labels": {GRANT_LABEL: "deployer"}}
 
     return [
         {"apiVersion": f"{RBAC}/v1", "kind": kind, "metadata": meta(), "rules": list(rules)},

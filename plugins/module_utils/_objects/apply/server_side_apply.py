@@ -221,7 +221,7 @@ class ServerSideApply:
         marks = foreign_marks(answer, self._intent)
         if not marks:
             return answer
-        fields = {f"metadata.{place}.{name}" for place, names in marks.items() for name in names}
+        fields = {f"metadata.{part}.{name}" for part, names in marks.items() for name in names}
         self.findings = [
             replace(finding, outcome=DriftOutcome.REMOVED) if finding.field in fields else finding
             for finding in self.findings

@@ -42,8 +42,8 @@ class OtherManager(NamedTuple):
     name: str
 
     def __str__(self) -> str:
-        place = f"{self.namespace}/{self.name}" if self.namespace else self.name
-        return f"{self.tool} {one_line(place)}"
+        full_name = f"{self.namespace}/{self.name}" if self.namespace else self.name
+        return f"{self.tool} {one_line(full_name)}"
 
 
 def other_manager(obj: Mapping[str, Any]) -> OtherManager | None:
@@ -69,8 +69,8 @@ def _argo_cd(
 
 def _is_tracked(tracked: str, ref: Ref) -> bool:
     """Whether a tracking id is for this object: a copy of an object has the id of its original."""
-    kind, _colon, place = tracked.partition(":")
-    namespace, _slash, name = place.partition("/")
+    kind, _colon, full_name = tracked.partition(":")
+    namespace, _slash, name = full_name.partition("/")
     return kind == f"{ref.group}/{ref.kind}" and name == ref.name and namespace in (ref.namespace, "")
 
 
@@ -112,10 +112,10 @@ def foreign_marks(live: Mapping[str, Any], intent: Mapping[str, Any]) -> dict[st
         intent: the wanted object.
     """
     marks: dict[str, dict[str, None]] = {}
-    for place, names in marks_of(live).items():
-        foreign = sorted(names - (intent["metadata"].get(place) or {}).keys())
+    for part, names in marks_of(live).items():
+        foreign = sorted(names - (intent["metadata"].get(part) or {}).keys())
         if foreign:
-            marks[place] = dict.fromkeys(foreign)
+            marks[part] = dict.fromkeys(foreign)
     return marks
 
 
@@ -138,7 +138,7 @@ def coexistence_problem(manager: OtherManager, refs: Sequence[Ref]) -> str:
 
 
 def _advice(manager: OtherManager) -> str:
-    place = f" -n {manager.namespace}" if manager.namespace else ""
+    namespace_option = f" -n {manager.namespace}" if manager.namespace else ""
     if manager.tool == ARGO_CD:
         return (
             f"take them out of it, or delete it and leave its objects"
@@ -147,10 +147,11 @@ def _advice(manager: OtherManager) -> str:
     if manager.tool == HELM:
         return (
             "remove it from Helm and leave its objects"
-            f" (`kubectl delete secret{place} -l owner=helm,name={manager.name}`)"
+            f" (`kubectl delete secret{namespace_option} -l owner=helm,name={manager.name}`)"
         )
     kind = "kustomization" if manager.tool == FLUX else "helmrelease"
-    return f"take them out of it, or suspend it (`flux suspend {kind}{place} {manager.name}`) and delete it"
+    suspend = f"flux suspend {kind}{namespace_option} {manager.name}"
+    return f"take them out of it, or suspend it (`{suspend}`) and delete it"
 
 
 _HOMES = {
