@@ -35,13 +35,13 @@ class LossyAdoption(NamedTuple):
 
 
 def lossy_adoptions(
-    plan: ComponentPlan, known: Mapping[Ref, InventoryEntry], policy: Policy
+    plan: ComponentPlan, recorded: Mapping[Ref, InventoryEntry], policy: Policy
 ) -> list[LossyAdoption]:
     """The objects of a planned component that lose values of their creators, except what a takeover covers.
 
     Args:
         plan: of the component.
-        known: the recorded entries of its objects: what was deployed before is not adopted.
+        recorded: the recorded entries of its objects: what was deployed before is not adopted.
         policy: what the user allows.
     """
     losses: dict[Ref, list[LostValue]] = {}
@@ -50,14 +50,14 @@ def lossy_adoptions(
     adoptions = []
     for change in plan.changes:
         before = change.before
-        if before and change.ref in losses and is_adopted(before, known, policy):
+        if before and change.ref in losses and is_adopted(before, recorded, policy):
             adoptions.append(LossyAdoption(before, losses[change.ref]))
     return adoptions
 
 
-def is_adopted(live: Object, known: Mapping[Ref, InventoryEntry], policy: Policy) -> bool:
+def is_adopted(live: Object, recorded: Mapping[Ref, InventoryEntry], policy: Policy) -> bool:
     """Whether writing a live object adopts it: it was not deployed before, and no takeover covers it."""
-    entry = known.get(ref_of(live))
+    entry = recorded.get(ref_of(live))
     if entry is not None and entry.uid == live["metadata"].get("uid"):
         return False
     return not (policy.takeover and (other_manager(live) or any(map(is_other_tool, entries_of(live)))))

@@ -70,9 +70,9 @@ def intended_inventory(
         objects: the objects to apply.
         whole: whether these are all of its objects; else the entries of the others do not change.
     """
-    known = {entry.ref: entry for entry in before.entries}
+    recorded = {entry.ref: entry for entry in before.entries}
     desired = {ref_of(obj): obj for obj in objects}
-    new = {ref: InventoryEntry("", ref) for ref in desired if ref not in known}
+    new = {ref: InventoryEntry("", ref) for ref in desired if ref not in recorded}
 
     def to_be(entry: InventoryEntry) -> InventoryEntry:
         obj = desired.get(entry.ref)
@@ -80,7 +80,7 @@ def intended_inventory(
             return entry._replace(dropped=True) if whole else entry
         return entry._replace(api_version=obj["apiVersion"], intent=intent_of(obj), dropped=False)
 
-    entries = tuple(map(to_be, (known | new).values()))
+    entries = tuple(map(to_be, (recorded | new).values()))
     intent = replace(before, namespace=namespace, digest="", entries=entries)
     deployed = replace(
         deployed_as(before), prerequisite=listed.prerequisite, needs=listed.needs, run=listed.run

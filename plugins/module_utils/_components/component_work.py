@@ -133,12 +133,12 @@ class ComponentWork:
         return False
 
 
-def new_findings(findings: Iterable[Finding], known: Mapping[Ref, InventoryEntry]) -> list[Finding]:
+def new_findings(findings: Iterable[Finding], recorded: Mapping[Ref, InventoryEntry]) -> list[Finding]:
     """The findings that were not reported before."""
     return [
         finding
         for finding in findings
-        if (entry := known.get(finding.ref)) is None
+        if (entry := recorded.get(finding.ref)) is None
         or finding.key not in (*entry.ceded, *entry.added)
         or finding.outcome not in (DriftOutcome.CEDED, DriftOutcome.RETAINED)
     ]

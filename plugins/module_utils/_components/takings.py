@@ -55,12 +55,12 @@ def held_to_plan(planned: Collection[str]) -> GuardedRead:
     return _guarded_read(problem)
 
 
-def held_to_policy(component: str, known: Mapping[Ref, InventoryEntry], policy: Policy) -> GuardedRead:
+def held_to_policy(component: str, recorded: Mapping[Ref, InventoryEntry], policy: Policy) -> GuardedRead:
     """Allows what the options allow, for work that has no plan.
 
     Args:
         component: its name.
-        known: the recorded entries of its objects.
+        recorded: the recorded entries of its objects.
         policy: what the user allows.
     """
 
@@ -68,7 +68,7 @@ def held_to_policy(component: str, known: Mapping[Ref, InventoryEntry], policy: 
         before = tried.before
         if before is None or policy.may_lose(tried.ref, component):
             return ""
-        losses = lost_values(before, tried.object, intent) if is_adopted(before, known, policy) else []
+        losses = lost_values(before, tried.object, intent) if is_adopted(before, recorded, policy) else []
         if not losses:
             return ""
         return (

@@ -184,9 +184,9 @@ class ModuleDeparture:
         """Whether it is the default configuration: others may write the record that names its uid."""
         # With the policy ignore, as in Kyma's own lifecycle manager, no configuration is deleted.
         is_ignored = self._planned.outlook.facts.policy == IGNORE
-        known = None if is_ignored else self._record.configuration
+        recorded = None if is_ignored else self._record.configuration
         meta = obj["metadata"]
-        is_known = known is not None and bool(known.uid) and meta.get("uid") == known.uid
+        is_known = recorded is not None and bool(recorded.uid) and meta.get("uid") == recorded.uid
         return is_known and is_written_by(meta, CONFIGURATION_MANAGER)
 
     def _is_instance(self, obj: Object) -> bool:

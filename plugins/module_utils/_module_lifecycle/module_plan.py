@@ -232,10 +232,10 @@ class ModulePlanner:
             planned = replace(planned, plan=replace(plan, warnings=(*plan.warnings, *notes)))
         return replace(planned, removals=(*planned.removals, *changes.take()))
 
-    def _loss_blockers(self, plan: ComponentPlan, known: Mapping[Ref, InventoryEntry]) -> list[Blocker]:
+    def _loss_blockers(self, plan: ComponentPlan, recorded: Mapping[Ref, InventoryEntry]) -> list[Blocker]:
         """Blockers for the values of their creators that adopted objects would lose."""
         policy = self._request.policy
-        adoptions = lossy_adoptions(plan, known, policy)
+        adoptions = lossy_adoptions(plan, recorded, policy)
         managed = by_manager(one.object for one in adoptions)
         alive = {one: refs for one, refs in managed.items() if is_active(self._task.cluster, one)}
         blockers = [Blocker(plan.name, coexistence_problem(one, refs)) for one, refs in alive.items()]
@@ -267,8 +267,8 @@ class ModulePlanner:
 
     def _dropped(self, planned: PlannedModule, refs: Collection[Ref]) -> list[InventoryEntry]:
         """What the module has and no longer wants (``refs`` are wanted)."""
-        known = planned.before.entries if planned.before and not planned.problem else ()
-        dropped = [entry for entry in known if entry.ref not in refs]
+        recorded = planned.before.entries if planned.before and not planned.problem else ()
+        dropped = [entry for entry in recorded if entry.ref not in refs]
         if planned.changes_objects:
             return dropped
         # What stays for its contents was checked by the run that dropped it.
@@ -351,8 +351,8 @@ class ModulePlanner:
             most = limits_of(self._task.params).objects
             self._manifests[link] = read_manifest(text, without_login(link), namespace_of(version), most)
         manifest = self._manifests[link]
-        known = before.refs if before else frozenset[Ref]()
-        own = {ref.name for ref in known if ref[:2] == NAMESPACE_KIND}
+        recorded = before.refs if before else frozenset[Ref]()
+        own = {ref.name for ref in recorded if ref[:2] == NAMESPACE_KIND}
         terms = ManifestTerms(
             scope_of(self.overlay),
             self._request.image_prefixes,

@@ -270,10 +270,10 @@ class ModuleWork:
 
     def _created_configuration(self) -> list[InventoryEntry]:
         """The default configuration, if this collection created it; it is in no inventory."""
-        known = self._record.configuration
-        if known is None or not known.uid:
+        recorded = self._record.configuration
+        if recorded is None or not recorded.uid:
             return []
-        return [InventoryEntry(known.api_version, known.ref, known.uid)]
+        return [InventoryEntry(recorded.api_version, recorded.ref, recorded.uid)]
 
     def _delete(self) -> ModuleOutcome:
         """Delete the module, as far as the existing resources of its kinds allow."""

@@ -25,12 +25,12 @@ def hops_after(before: Sequence[Hop], given: Sequence[Hop], number: int) -> tupl
     if number == 1:
         # After a run, a plan with nothing to do adds nothing.
         return (*before[:position], *(() if position and current.state == UNCHANGED else with_end(given)))
-    known, *ahead = before[position:] or (Hop(),)
+    earlier, *ahead = before[position:] or (Hop(),)
     current = replace(
         current,
-        previous=current.previous or known.previous,
-        version=current.version or known.version,
-        seconds=current.seconds or known.seconds,
-        planned=known.planned if current.planned is None else current.planned,
+        previous=current.previous or earlier.previous,
+        version=current.version or earlier.version,
+        seconds=current.seconds or earlier.seconds,
+        planned=earlier.planned if current.planned is None else current.planned,
     )
     return (*before[:position], *with_end((current, *ahead)))

@@ -33,8 +33,8 @@ def unrecorded_components(cluster: Cluster, record: Mapping[str, Any]) -> dict[s
         record: of the run, which does not work any more.
     """
     begin, status = begin_of(record), run_status(record)
-    known = status.get("components") or {}
-    names = [name for name in begin.components if name not in known]
+    components = status.get("components") or {}
+    names = [name for name in begin.components if name not in components]
     if not names:
         return {}
     kind = MODULE if begin.action == MODULES else COMPONENT

@@ -253,13 +253,13 @@ def _end_cancelled(cluster: Cluster, record: Mapping[str, Any], why: str, ended_
     status = run_status(record)
     if status["state"] != RUNNING:
         return CancelledEnd(float(status.get("seconds", 0.0)))
-    known = status.get("components") or {}
+    components = status.get("components") or {}
     unrecorded = unrecorded_components(cluster, record)
     cancelled = {
         "cancelled": status.get("cancelled") or why,
         "cancelledAt": status.get("cancelledAt") or timestamp(),
     }
-    failures = failures_of({**status, **cancelled, "components": {**known, **unrecorded}})
+    failures = failures_of({**status, **cancelled, "components": {**components, **unrecorded}})
     seconds = run_seconds(begin_of(record), status, parse_time(ended_at))
     end = {**cancelled, **_end(CANCELLED, failures, seconds), "components": unrecorded}
     update_run_status(cluster, record["metadata"]["name"], end)

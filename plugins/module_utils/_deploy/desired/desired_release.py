@@ -201,8 +201,8 @@ class _Completion:
         return [obj for obj in objects if ref_of(obj) in refs]
 
     def _may_scale(self, entry: ComponentEntry) -> bool:
-        known = self._unchanged.get(entry.name)
-        return known is None or any(is_autoscaler(ref.kind) for ref in known.refs)
+        recorded = self._unchanged.get(entry.name)
+        return recorded is None or any(is_autoscaler(ref.kind) for ref in recorded.refs)
 
 
 def _providers(entries: Iterable[ComponentEntry]) -> dict[str, str]:

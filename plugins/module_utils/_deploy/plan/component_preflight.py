@@ -128,8 +128,8 @@ def ownership_blockers(cluster: Cluster, intended: IntendedChanges) -> list[Bloc
     if not policy.takeover:
         alive, blockers = _coexistence_blockers(cluster, intended)
     for component, plan in intended.components:
-        known = remembered_by(component.name, intended.inventories) if plan.losses else {}
-        blockers += loss_blockers(component.name, lossy_adoptions(plan, known, policy), policy, alive)
+        recorded = remembered_by(component.name, intended.inventories) if plan.losses else {}
+        blockers += loss_blockers(component.name, lossy_adoptions(plan, recorded, policy), policy, alive)
     return blockers
 
 

@@ -105,10 +105,10 @@ def state_after_deployment(
     )
     inventories: dict[str, Inventory] = dict(observed.inventories)
     for name, component in desired.components.items():
-        known = inventories.get(name) or Inventory(name)
+        recorded = inventories.get(name) or Inventory(name)
         objects = () if component.is_unchanged else component.objects
         intent = intended_inventory(
-            known, component.namespace, component.listed, objects, whole=not component.is_unchanged
+            recorded, component.namespace, component.listed, objects, whole=not component.is_unchanged
         )
         source = deployed_as(intent).source
         deployed = replace(component.listed, version=release.version, release=digest, source=source)

@@ -91,17 +91,17 @@ def _prune(task: Task, options: ComponentOptions) -> list[ComponentOutcome]:
     return outcomes
 
 
-def _after_pruning(known: Mapping[str, Any], outcome: ComponentOutcome) -> dict[str, Any]:
+def _after_pruning(recorded: Mapping[str, Any], outcome: ComponentOutcome) -> dict[str, Any]:
     """The run's record of a component, with the outcome of its pruning."""
-    warnings = [*known.get("warnings", ()), *outcome.warnings]
+    warnings = [*recorded.get("warnings", ()), *outcome.warnings]
     return {
         **to_result(outcome),
-        **known,
+        **recorded,
         "state": outcome.state,
         "error": outcome.error,
         "deleted": outcome.deleted,
-        "seconds": round(known.get("seconds", 0.0) + outcome.seconds, 3),
-        "started_at": known.get("started_at") or outcome.started_at,
-        "finished_at": outcome.finished_at or known.get("finished_at", ""),
+        "seconds": round(recorded.get("seconds", 0.0) + outcome.seconds, 3),
+        "started_at": recorded.get("started_at") or outcome.started_at,
+        "finished_at": outcome.finished_at or recorded.get("finished_at", ""),
         "warnings": warnings,
     }

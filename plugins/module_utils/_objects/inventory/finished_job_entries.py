@@ -28,8 +28,8 @@ def with_finished(inventory: Inventory, objects: Iterable[Object]) -> Inventory:
     return replace(inventory, entries=tuple(entries))
 
 
-def is_done(cluster: Cluster, obj: Object, known: InventoryEntry | None) -> bool:
+def is_done(cluster: Cluster, obj: Object, recorded: InventoryEntry | None) -> bool:
     """Whether an object is a Job that has finished in its wanted form, and has deleted itself since."""
-    if known is None or not known.finished or known.finished != intent_of(obj):
+    if recorded is None or not recorded.finished or recorded.finished != intent_of(obj):
         return False
     return cluster.get(*address_of(obj)) is None

@@ -116,24 +116,24 @@ def intent_of(obj: Object) -> str:
     return short_hash(json.dumps(obj, sort_keys=True, separators=(",", ":")))
 
 
-def is_as_recorded(known: InventoryEntry, live: Object | None) -> bool:
-    """Whether an object can't have a relevant change since ``known`` was recorded.
+def is_as_recorded(recorded: InventoryEntry, live: Object | None) -> bool:
+    """Whether an object can't have a relevant change since its entry was recorded.
 
     False means that it needs a full check, not that it has changed.
     """
     if live is None:
-        return bool(known.finished)
-    if not known.uid:
+        return bool(recorded.finished)
+    if not recorded.uid:
         return False
     meta = live["metadata"]
-    if meta.get("resourceVersion") == known.resource_version and meta.get("uid") == known.uid:
+    if meta.get("resourceVersion") == recorded.resource_version and meta.get("uid") == recorded.uid:
         return True
     now = entry_of(live)
     # The generation adds nothing. If it changed without a new manager and without a person, the cause was an
     # owner of reported fields: an autoscaler, or a controller that annotates Deployments. And it does not
     # change if a person changes an object without a generation, in a field that was taken from us before.
     noticed = attrgetter("uid", "own", "others_hash", "manual_write_time")
-    return bool(noticed(now) == noticed(known))
+    return bool(noticed(now) == noticed(recorded))
 
 
 def may_be_taken(entry: InventoryEntry, policy: Policy) -> bool:
