@@ -60,12 +60,12 @@ def shown_value(value: object) -> str:
     return one_line(repr(value), LONGEST_FOREIGN_ERROR)
 
 
-def suggestion(name: str, known: Iterable[str], most: int = 3) -> str:
+def suggestion(name: str, names: Iterable[str], most: int = 3) -> str:
     """A question after the names that are most similar to an unknown one; empty if none is."""
     # Imported here, as only a mistake needs it.
     from difflib import get_close_matches
 
-    return did_you_mean(get_close_matches(name, sorted(known), most))
+    return did_you_mean(get_close_matches(name, sorted(names), most))
 
 
 def did_you_mean(names: Sequence[str]) -> str:

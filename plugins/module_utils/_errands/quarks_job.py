@@ -85,12 +85,12 @@ def _left_out(path: str, reason: str) -> str:
 
 def _known(path: str, fields: Mapping[str, Any], names: Iterable[str], ignored: list[str]) -> Object:
     """The fields that both kinds have."""
-    known = tuple(names)
-    for name in sorted(fields.keys() - set(known), key=str):
+    names = tuple(names)
+    for name in sorted(fields.keys() - set(names), key=str):
         reason = "neither QuarksJob nor Errand has this field, so it had no effect"
-        hint = suggestion(str(name), known, 1)
+        hint = suggestion(str(name), names, 1)
         ignored.append(_left_out(f"{path}.{name}", "; ".join(filter(None, (reason, hint)))))
-    return {name: deep_copy(fields[name]) for name in known if name in fields}
+    return {name: deep_copy(fields[name]) for name in names if name in fields}
 
 
 def _template(template: Mapping[str, Any], ignored: list[str]) -> Object:

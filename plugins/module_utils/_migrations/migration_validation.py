@@ -197,8 +197,8 @@ def _of_order(candidates: Sequence[Candidate]) -> Iterator[str]:
     yield from _cycles(graph, by_id)
 
 
-def _unknown_after(other_id: str, known: Sequence[str]) -> str:
-    hint = suggestion(other_id, known, 1) or "if it has been retired, take it out of after"
+def _unknown_after(other_id: str, names: Sequence[str]) -> str:
+    hint = suggestion(other_id, names, 1) or "if it has been retired, take it out of after"
     return f"after names {other_id!r}, and there is no such migration: {hint}"
 
 

@@ -197,13 +197,13 @@ class MigrationRunner:
 
 
 def _skip_problems(skipped: Iterable[str], migration_set: MigrationSet) -> list[str]:
-    known = sorted(one.id() for one in migration_set.migrations)
+    names = sorted(one.id() for one in migration_set.migrations)
     return [
         f"{one} is to be skipped (skip_migrations), and there is no such migration;"
-        f" there are {', '.join(known) or 'none at all'}"
+        f" there are {', '.join(names) or 'none at all'}"
         for one in sorted(skipped)
         # A migration that can't be loaded is a problem itself, and its id is unknown.
-        if one not in known and not migration_set.problems
+        if one not in names and not migration_set.problems
     ]
 
 
@@ -237,11 +237,11 @@ def select_migrations(
     Raises:
         LifecycleError: an id has no migration.
     """
-    known = [one.id() for one in runner.migrations]
-    missing = [one for one in ids if one not in known]
+    names = [one.id() for one in runner.migrations]
+    missing = [one for one in ids if one not in names]
     if missing:
         raise LifecycleError(
-            f"there is no migration {', '.join(missing)}; there are {', '.join(known) or 'none at all'}"
+            f"there is no migration {', '.join(missing)}; there are {', '.join(names) or 'none at all'}"
         )
     selected = [
         one

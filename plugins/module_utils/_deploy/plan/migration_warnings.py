@@ -40,15 +40,15 @@ def migration_warnings(
 
 
 def _strays(
-    migrations: Sequence[type[Migration]], files: Mapping[str, str], known: Iterable[str]
+    migrations: Sequence[type[Migration]], files: Mapping[str, str], names: Iterable[str]
 ) -> Iterator[str]:
     for one in migrations:
-        if one.id() in files and one.component not in known:
-            yield _stray(one, files[one.id()], known)
+        if one.id() in files and one.component not in names:
+            yield _stray(one, files[one.id()], names)
 
 
-def _stray(migration: type[Migration], file: str, known: Iterable[str]) -> str:
-    hint = suggestion(migration.component, known) or f"there are {', '.join(sorted(known))};"
+def _stray(migration: type[Migration], file: str, names: Iterable[str]) -> str:
+    hint = suggestion(migration.component, names) or f"there are {', '.join(sorted(names))};"
     return (
         f"migration {migration.id()} ({file}) will not run: no component {migration.component} is in the"
         f" cluster or to be deployed; {hint} List the migration in skip_migrations if it may wait"

@@ -67,6 +67,6 @@ def _exists(inventory: Inventory | None) -> bool:
     return inventory is not None and inventory.digest != ""
 
 
-def _unknown(name: str, known: Sequence[str]) -> str:
-    hint = suggestion(name, known) or did_you_mean(known)
+def _unknown(name: str, names: Sequence[str]) -> str:
+    hint = suggestion(name, names) or did_you_mean(names)
     return f"components (kyma_components): the release has no component {name}; {hint}"

@@ -106,8 +106,8 @@ def read_catalog(documents: Iterable[SourcedDocument]) -> Catalog:
     return Catalog(modules, problems)
 
 
-def _suggestion(name: str, known: Iterable[str]) -> str:
-    return f"D{hint[1:]} " if (hint := suggestion(name, known)) else ""
+def _suggestion(name: str, names: Iterable[str]) -> str:
+    return f"D{hint[1:]} " if (hint := suggestion(name, names)) else ""
 
 
 def _offer(module: CatalogModule) -> str:
