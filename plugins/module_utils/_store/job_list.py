@@ -243,8 +243,8 @@ def _with_running_fields(job: ListedJob, definition: StoredDefinition, runtime: 
         running = given_fields(running_job(runtime))
     except UNREADABLE as error:
         return replace(job, is_readable=False, message=problem_of(error))
-    known = given_fields(desired)
-    changed = {name for name in running.keys() | known.keys() if running.get(name) != known.get(name)}
+    given = given_fields(desired)
+    changed = {name for name in running.keys() | given.keys() if running.get(name) != given.get(name)}
     fields = {name: value for name, value in job.fields.items() if name not in changed}
     fields |= {name: value for name, value in running.items() if name in changed}
     ordered = given_fields(core_job(job.key, job.type, fields))

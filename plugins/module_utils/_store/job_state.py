@@ -192,8 +192,8 @@ def with_runs(
     if has_vanished:
         run += 1
     if runtime and _has_started(runtime):
-        known = status.known(RUN)
-        if not run or (known and known.uid != runtime.uid):
+        last_run = status.known(RUN)
+        if not run or (last_run and last_run.uid != runtime.uid):
             run += 1
         outcome = run_outcome(runtime)
         history = (*with_run(history, history_entry(run, outcome)),) if outcome else history

@@ -130,8 +130,8 @@ def summarize(
     merged: dict[object, Reason] = {}
     for reason in (one for end in (*bad, *foreseen) for one in _reasons_of(end)):
         key = (reason.state, reason.subjects, without_random_names(reason.text))
-        known = merged.get(key)
-        merged[key] = replace(known, clusters=known.clusters + reason.clusters) if known else reason
+        earlier = merged.get(key)
+        merged[key] = replace(earlier, clusters=earlier.clusters + reason.clusters) if earlier else reason
     reasons = [
         replace(one, command=complete(one.clusters[0], one.command)) if one.pod else one
         for one in merged.values()

@@ -32,11 +32,11 @@ def merge_patch_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> 
     """The JSON merge patch (RFC 7386) from one mapping to the other; empty if they are equal."""
     patch: dict[str, Any] = {key: None for key in before if key not in after}
     for key, value in after.items():
-        known = before.get(key)
-        if isinstance(value, Mapping) and isinstance(known, Mapping):
-            if inner := merge_patch_between(known, value):
+        old = before.get(key)
+        if isinstance(value, Mapping) and isinstance(old, Mapping):
+            if inner := merge_patch_between(old, value):
                 patch[key] = inner
-        elif key not in before or value != known:
+        elif key not in before or value != old:
             patch[key] = value
     return patch
 

@@ -54,7 +54,7 @@ def run_preflight(
     intended: IntendedChanges,
     observed: ObservedState,
     kinds: RecordKinds,
-    known: Sequence[Blocker],
+    earlier: Sequence[Blocker],
 ) -> PreflightResult:
     """Find further blockers.
 
@@ -63,7 +63,7 @@ def run_preflight(
         intended: what the deployment would do.
         observed: the records of the cluster.
         kinds: of the records that its run writes.
-        known: the blockers so far; those that only result from missing rights are reported with the missing
+        earlier: the blockers so far; those that only result from missing rights are reported with the missing
             rights.
     """
     now = datetime.now(UTC)
@@ -71,7 +71,7 @@ def run_preflight(
     blockers = [Blocker("", held, is_hold=True)] if held else []
     blockers += ownership_blockers(cluster, intended)
     # A refusal that only names a missing right is reported once, with the roles that grant it.
-    refusals = [(blocker, refused_right(blocker.message)) for blocker in known]
+    refusals = [(blocker, refused_right(blocker.message)) for blocker in earlier]
     refused = {right for _blocker, right in refusals if right is not None}
     refused |= {right for text in observed.refused if (right := refused_right(text)) is not None}
     remaining = [blocker for blocker, right in refusals if right is None]
@@ -93,10 +93,10 @@ def _rights(
     intended: IntendedChanges,
     needed: Collection[Right],
     refused: Collection[Right],
-    known: Sequence[Blocker],
+    earlier: Sequence[Blocker],
 ) -> tuple[list[Blocker], str]:
     missing = set(refused) | missing_rights(cluster, needed)
-    escalating = any(is_escalation(blocker.message) for blocker in known)
+    escalating = any(is_escalation(blocker.message) for blocker in earlier)
     if not missing and not escalating:
         return [], ""
     role_rights = granting_rights_of(intended, everything=bool(missing))

@@ -250,9 +250,9 @@ def overwriting_merge_patch(before: Mapping[str, Any], after: Mapping[str, Any])
     """The JSON merge patch (RFC 7386) that sets ``after`` and removes what only ``before`` had."""
     patch: dict[str, Any] = {key: None for key in before if key not in after}
     for key, value in after.items():
-        known = before.get(key)
+        old = before.get(key)
         if isinstance(value, Mapping):
-            patch[key] = overwriting_merge_patch(known if isinstance(known, Mapping) else {}, value)
+            patch[key] = overwriting_merge_patch(old if isinstance(old, Mapping) else {}, value)
         else:
             patch[key] = value
     return patch

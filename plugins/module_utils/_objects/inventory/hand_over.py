@@ -44,9 +44,9 @@ def hand_over(
         Unreachable: the server is unreachable. Objects given up before that stay given up.
     """
 
-    def release(known: InventoryEntry) -> ClusterError | None:
+    def release(recorded: InventoryEntry) -> ClusterError | None:
         try:
-            _release(cluster, known)
+            _release(cluster, recorded)
         except Unreachable:
             raise
         except ClusterError as error:
@@ -57,19 +57,19 @@ def hand_over(
     return [error for error in batch.map(release, objects, name=lambda one: one.ref) if error]
 
 
-def _release(cluster: Cluster, known: InventoryEntry) -> None:
+def _release(cluster: Cluster, recorded: InventoryEntry) -> None:
     """Give one object up."""
-    ref = known.ref
+    ref = recorded.ref
     for attempt in range(1, TRIES + 1):
-        live = cluster.get(*ref.in_version(known.api_version))
-        if live is None or live["metadata"]["uid"] != known.uid:
+        live = cluster.get(*ref.in_version(recorded.api_version))
+        if live is None or live["metadata"]["uid"] != recorded.uid:
             return
         changes = released_metadata(live)
         if not changes:
             return
         patch = {"metadata": {"resourceVersion": live["metadata"]["resourceVersion"], **changes}}
         try:
-            cluster.patch(*ref.in_version(known.api_version), patch)
+            cluster.patch(*ref.in_version(recorded.api_version), patch)
             return
         except NotFound:
             return

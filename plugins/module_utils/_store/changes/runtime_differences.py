@@ -19,7 +19,7 @@ from ..job_state import others_drift
 
 
 def runtime_patch(
-    desired: Object, live: Object, known: WrittenObject | None, target: Object | None = None
+    desired: Object, live: Object, written: WrittenObject | None, target: Object | None = None
 ) -> Object:
     """The merge patch that turns a live object into the intended one; empty if there is nothing to do.
 
@@ -29,12 +29,12 @@ def runtime_patch(
     Args:
         desired: the intended object.
         live: the object in the cluster.
-        known: the known state of the object that was written last.
+        written: the known state of the object that was written last.
         target: the reachable part of the intended object; None for all of it.
     """
     meta = live["metadata"]
-    if known and is_digest_of(known.digest, desired) and known.uid == str(meta.get("uid") or ""):
-        is_unmoved = known.resource_version == str(meta.get("resourceVersion") or "")
+    if written and is_digest_of(written.digest, desired) and written.uid == str(meta.get("uid") or ""):
+        is_unmoved = written.resource_version == str(meta.get("resourceVersion") or "")
         if is_unmoved or not others_drift(desired, live):
             return {}
     live_form = normal_form(live)

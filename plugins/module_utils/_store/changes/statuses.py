@@ -41,11 +41,13 @@ def rolled_out_status(view: JobView, desired: list[Object], release: int = CURRE
         raise AssertionError
     live, objects = view.live(definition.type), []
     for obj in desired:
-        known = view.known(obj["kind"])
+        written = view.known(obj["kind"])
         existing = live.get(obj["kind"])
-        now = known_object(obj, existing) if existing else known and replace(known, digest=json_digest(obj))
-        if now and known and _without_version(known) == _without_version(now):
-            now = view.written.get(obj["kind"], known)
+        now = (
+            known_object(obj, existing) if existing else written and replace(written, digest=json_digest(obj))
+        )
+        if now and written and _without_version(written) == _without_version(now):
+            now = view.written.get(obj["kind"], written)
         objects += [now] if now else []
     runtime, has_vanished = view.runtime.get(definition.type), view.vanished is not None
     runs = with_runs(definition.status, runtime, view.ended, has_vanished=has_vanished)
@@ -85,5 +87,5 @@ def _ready(status: StoredStatus, definition: StoredDefinition, reason: str, mess
     )
 
 
-def _without_version(known: WrittenObject) -> WrittenObject:
-    return replace(known, resource_version="")
+def _without_version(written: WrittenObject) -> WrittenObject:
+    return replace(written, resource_version="")

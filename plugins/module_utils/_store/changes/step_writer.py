@@ -221,17 +221,17 @@ class StepWriter:
 
     def _delete_left_service(self, definition: StoredDefinition) -> None:
         """Delete a Service whose Deployment others have deleted: no snapshot has it."""
-        known = definition.status.known(SERVICE)
-        service = self._own_service(definition.key, known)
+        written = definition.status.known(SERVICE)
+        service = self._own_service(definition.key, written)
         if service:
             self._delete_and_wait(service)
 
-    def _own_service(self, key: JobKey, known: WrittenObject | None) -> Object | None:
+    def _own_service(self, key: JobKey, written: WrittenObject | None) -> Object | None:
         """The Service with the name of a job, if it belongs to the job."""
         service = self.cluster.get("v1", SERVICE, key.name, key.namespace)
         if service is None or has_job_label(service, key.name):
             return service
-        return service if known and known.uid and known.uid == service["metadata"].get("uid") else None
+        return service if written and written.uid and written.uid == service["metadata"].get("uid") else None
 
     def _delete_and_wait(self, live: Object) -> None:
         self.cluster.delete(*address_of(live), uid=live["metadata"].get("uid"), propagation="Foreground")
