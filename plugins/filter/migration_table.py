@@ -78,20 +78,20 @@ def _has_answered(result: Result) -> bool:
     return "migrations" in result and not result.get("failed") and not result.get("unreachable")
 
 
-def _row(one: Result, cluster: str) -> tuple[str, ...]:
-    verdict = str(one["verdict"] or "not known").replace("_", " ")
-    seconds = f"{one['last_seconds']:.1f}" if one["last_run"] else ""
-    removal = one["remove_in"] or "stays"
-    why = _short(str(one["evidence"] or one["error"]))
-    ran = one["last_run_at"] or "not recorded"
-    return one["id"], removal, cluster, verdict, ran, seconds, _undo_state(one), why
+def _row(migration: Result, cluster: str) -> tuple[str, ...]:
+    verdict = str(migration["verdict"] or "not known").replace("_", " ")
+    seconds = f"{migration['last_seconds']:.1f}" if migration["last_run"] else ""
+    removal = migration["remove_in"] or "stays"
+    why = _short(str(migration["evidence"] or migration["error"]))
+    ran = migration["last_run_at"] or "not recorded"
+    return migration["id"], removal, cluster, verdict, ran, seconds, _undo_state(migration), why
 
 
-def _undo_state(one: Result) -> str:
+def _undo_state(migration: Result) -> str:
     """How far the writes of a migration are undone; empty if no known run has written."""
-    if not one["last_run"]:
+    if not migration["last_run"]:
         return ""
-    return UNDONE.get(one["undone"]) or ("not all can be" if one["irreversible"] else "no")
+    return UNDONE.get(migration["undone"]) or ("not all can be" if migration["irreversible"] else "no")
 
 
 def _reason(result: Result) -> str:

@@ -66,12 +66,12 @@ def to_result(value: Any) -> Any:
 def result_fields(value: Any) -> dict[str, Any]:
     """The fields of a dataclass in a result; the parts of a reference without a name are among them."""
     result: dict[str, Any] = {}
-    for one in fields(value):
-        name, item = one.metadata.get("name", one.name), getattr(value, one.name)
-        if "name" not in one.metadata and hasattr(item, "_asdict"):
+    for attribute in fields(value):
+        name, item = attribute.metadata.get("name", attribute.name), getattr(value, attribute.name)
+        if "name" not in attribute.metadata and hasattr(item, "_asdict"):
             result |= item._asdict()
         elif name:
-            result[name] = one.metadata.get("none") if item is None else to_result(item)
+            result[name] = attribute.metadata.get("none") if item is None else to_result(item)
     return result
 
 
@@ -85,14 +85,14 @@ def from_result(model: Callable[..., Model], result: object) -> Model:
     """
     given = mapping_of(result)
     values: dict[str, Any] = {}
-    for one, type_ in _typed_fields(model):
-        value = _read(type_, given.get(one.metadata.get("name", one.name)))
+    for attribute, type_ in _typed_fields(model):
+        value = _read(type_, given.get(attribute.metadata.get("name", attribute.name)))
         if value is not None:
-            values[one.name] = value
+            values[attribute.name] = value
         elif hasattr(type_, "_fields"):
-            values[one.name] = type_(*(str(given.get(part) or "") for part in type_._fields))
-        elif one.default is MISSING and one.default_factory is MISSING:
-            values[one.name] = next(iter(type_)) if issubclass(type_, StrEnum) else type_()
+            values[attribute.name] = type_(*(str(given.get(part) or "") for part in type_._fields))
+        elif attribute.default is MISSING and attribute.default_factory is MISSING:
+            values[attribute.name] = next(iter(type_)) if issubclass(type_, StrEnum) else type_()
     return model(**values)
 
 

@@ -274,8 +274,8 @@ class ComponentRun(ComponentWork):
                 f"{ref} was to be recreated, and its deletion has not ended: {_reasons(result)}"
             )
 
-    def _report_recreation(self, one: UnhealthyObject) -> None:
-        reason = f"to recreate {one.ref}: {one.health.message or one.health.reason}"
+    def _report_recreation(self, unhealthy: UnhealthyObject) -> None:
+        reason = f"to recreate {unhealthy.ref}: {unhealthy.health.message or unhealthy.health.reason}"
         self._context.progress(self.component.name, "waiting", reason, self._step(reason))
 
     def _until_served(self, crds: Sequence[Object]) -> None:

@@ -60,16 +60,16 @@ def _typed(type_: Any) -> Schema:
 def _object(declared: Iterable[ModelField]) -> Schema:
     properties: Schema = {}
     required: list[str] = []
-    for one in declared:
-        if one.note.derived_from or not one.note.is_stored:
+    for declaration in declared:
+        if declaration.note.derived_from or not declaration.note.is_stored:
             continue
-        if one.note.is_inlined:
-            inner = _object(model_fields(one.type))
+        if declaration.note.is_inlined:
+            inner = _object(model_fields(declaration.type))
             properties |= inner["properties"]
             required += inner.get("required", ())
             continue
-        properties[one.name] = _schema(one.type, one.note)
-        required += [one.name] * one.is_required
+        properties[declaration.name] = _schema(declaration.type, declaration.note)
+        required += [declaration.name] * declaration.is_required
     schema: Schema = {"type": "object", "properties": properties}
     return {**schema, "required": required} if required else schema
 

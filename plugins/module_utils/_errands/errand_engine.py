@@ -234,15 +234,15 @@ class ErrandEngine:
     ) -> bool:
         """Wait for the first lists, as decisions from half of the state would be wrong."""
         patience = time.monotonic() + SYNC_SECONDS
-        for one in informers:
-            while not one.is_synced_within(TICK_SECONDS):
+        for informer in informers:
+            while not informer.is_synced_within(TICK_SECONDS):
                 self._check_server(informers, lease)
                 if is_over():
                     return False
                 if time.monotonic() > patience:
                     self._troubles.add(
                         "waiting",
-                        f"the cluster has not answered the list of {one.subject}. The engine retries,"
+                        f"the cluster has not answered the list of {informer.subject}. The engine retries,"
                         " and reconciles nothing until then",
                     )
         return not is_over()

@@ -224,18 +224,18 @@ class ErrandReader:
         self, errand: Errand, references: Sequence[PodReference], recorded: _Recorded, read: _Read
     ) -> CurrentConfiguration:
         entries, missing, names = [], [], {}
-        for one in references:
-            name = self._resolved_name(errand, one)
-            object_key = (one.kind, name)
+        for reference in references:
+            name = self._resolved_name(errand, reference)
+            object_key = (reference.kind, name)
             obj = (
                 read[object_key]
                 if object_key in read
                 else self._cluster.get("v1", *object_key, errand.key.namespace)
             )
-            if name != one.name:
-                names[one.name] = name
-            missing += _missing(one, name, obj, errand.key.namespace)
-            entries.append(configuration_entry(one, obj, self._digest_key(errand, one, obj)))
+            if name != reference.name:
+                names[reference.name] = name
+            missing += _missing(reference, name, obj, errand.key.namespace)
+            entries.append(configuration_entry(reference, obj, self._digest_key(errand, reference, obj)))
         return CurrentConfiguration(tuple(entries), tuple(missing), names, tuple(_changes(recorded, entries)))
 
     def _entry(

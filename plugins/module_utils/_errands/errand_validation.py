@@ -100,21 +100,21 @@ def _output_problems(spec: OutputSpec, containers: list[Mapping[str, Any]]) -> I
                 f"output.outputMap of container {name} has {len(files)} files, and a container has one"
                 f" termination message. Map one file, or set output.from: {OutputSource.EXEC}"
             )
-    for one in spec.files:
-        place = f"output.outputMap of container {one.container}, file {one.file!r}"
-        if not one.file or "/" in one.file or one.file in {".", ".."} or not one.file.isprintable():
+    for file in spec.files:
+        place = f"output.outputMap of container {file.container}, file {file.file!r}"
+        if not file.file or "/" in file.file or file.file in {".", ".."} or not file.file.isprintable():
             yield f"{place}: a file is named without its folder, {OUTPUT_FOLDER}. Use a plain file name"
-        longest = one.secret + ("x" * VERSION_ROOM if one.is_versioned else "")
+        longest = file.secret + ("x" * VERSION_ROOM if file.is_versioned else "")
         if not is_object_name(longest):
-            yield f"{place}: {one.secret!r} is no valid name of a Secret (or too long). Choose another one"
-        if one.secret in names:
-            yield f"{place}: another file becomes the Secret {one.secret}, too. Give each a name of its own"
-        names.add(one.secret)
-        labels = {**spec.labels, **one.labels, CONTAINER_LABEL: one.container}
-        problems = metadata_problems(labels, one.annotations)
-        if one.is_versioned:
-            problems += [*base_problems(one.secret), *reserved_problems(labels, one.annotations)]
-        if one.keep_seconds and not one.keep:
+            yield f"{place}: {file.secret!r} is no valid name of a Secret (or too long). Choose another one"
+        if file.secret in names:
+            yield f"{place}: another file becomes the Secret {file.secret}, too. Give each a name of its own"
+        names.add(file.secret)
+        labels = {**spec.labels, **file.labels, CONTAINER_LABEL: file.container}
+        problems = metadata_problems(labels, file.annotations)
+        if file.is_versioned:
+            problems += [*base_problems(file.secret), *reserved_problems(labels, file.annotations)]
+        if file.keep_seconds and not file.keep:
             problems.append("keepSeconds has no effect without keep: without it, all versions stay. Set keep")
         yield from (f"{place}: {problem}" for problem in problems)
 

@@ -100,11 +100,11 @@ def output_secrets(
     return parts
 
 
-def _secrets_of(one: OutputFile, spec: OutputSpec, content: bytes, errand: str) -> Iterator[OutputSecret]:
-    place = f"file {one.file} of container {one.container}"
+def _secrets_of(file: OutputFile, spec: OutputSpec, content: bytes, errand: str) -> Iterator[OutputSecret]:
+    place = f"file {file.file} of container {file.container}"
     values = _texts(content, place)
-    parts = {one.secret: values}
-    if one.is_fan_out:
+    parts = {file.secret: values}
+    if file.is_fan_out:
         if len(values) > MOST_PARTS:
             raise OutputRefused(
                 TOO_LARGE,
@@ -112,32 +112,32 @@ def _secrets_of(one: OutputFile, spec: OutputSpec, content: bytes, errand: str) 
                 " fewer keys, or set persistenceMethod: one-to-one",
             )
         parts = {
-            f"{one.secret}-{key}": _texts(text.encode(), f"value {number} of {place}")
+            f"{file.secret}-{key}": _texts(text.encode(), f"value {number} of {place}")
             for number, (key, text) in enumerate(values.items(), 1)
         }
     for number, (name, data) in enumerate(parts.items(), 1):
-        if not is_object_name(name if not one.is_versioned else f"{name}{'x' * VERSION_ROOM}"):
+        if not is_object_name(name if not file.is_versioned else f"{name}{'x' * VERSION_ROOM}"):
             raise OutputRefused(
                 INVALID,
-                f"{place}: key {number} makes no valid name of a Secret, {one.secret}-<key>. Use lower-case"
+                f"{place}: key {number} makes no valid name of a Secret, {file.secret}-<key>. Use lower-case"
                 " letters, digits and '-'",
             )
-        if one.is_versioned and split_versioned_name(name):
+        if file.is_versioned and split_versioned_name(name):
             raise OutputRefused(
                 INVALID,
-                f"{place}: key {number} makes the name of a version, {one.secret}-<key>. Use a key that does"
+                f"{place}: key {number} makes the name of a version, {file.secret}-<key>. Use a key that does"
                 " not end with -v and a number",
             )
         yield OutputSecret(
             name,
             data,
-            {**spec.labels, **one.labels, CONTAINER_LABEL: one.container},
-            one.annotations,
-            one.is_versioned,
-            one.keep,
-            one.keep_seconds,
-            source=f"Errand {errand}, container {one.container}",
-            warning=_warning(data, f"part {number} of {place}" if one.is_fan_out else place),
+            {**spec.labels, **file.labels, CONTAINER_LABEL: file.container},
+            file.annotations,
+            file.is_versioned,
+            file.keep,
+            file.keep_seconds,
+            source=f"Errand {errand}, container {file.container}",
+            warning=_warning(data, f"part {number} of {place}" if file.is_fan_out else place),
         )
 
 
@@ -215,17 +215,17 @@ def termination_messages(spec: OutputSpec, pod: Mapping[str, Any]) -> dict[tuple
     statuses = (pod.get("status") or {}).get("containerStatuses") or ()
     ended = {one["name"]: (one.get("state") or {}).get("terminated") or {} for one in statuses}
     contents = {}
-    for one in spec.files:
-        content = str(ended.get(one.container, {}).get("message") or "").encode()
+    for file in spec.files:
+        content = str(ended.get(file.container, {}).get("message") or "").encode()
         if not content:
-            raise OutputRefused(MISSING, f"container {one.container} has written no termination message")
+            raise OutputRefused(MISSING, f"container {file.container} has written no termination message")
         if len(content) >= limit:
             raise OutputRefused(
                 TRUNCATED,
-                f"the termination message of container {one.container} has {limit} bytes or more, where the"
+                f"the termination message of container {file.container} has {limit} bytes or more, where the"
                 f" kubelet cuts it. Write less, or set output.from: {OutputSource.EXEC}",
             )
-        contents[one.container, one.file] = content
+        contents[file.container, file.file] = content
     return contents
 
 
@@ -270,7 +270,7 @@ def read_contents(answer: bytes, place: str) -> list[bytes]:
     return contents
 
 
-def read_problem(one: OutputFile, exit_code: int) -> OutputRefused:
+def read_problem(file: OutputFile, exit_code: int) -> OutputRefused:
     """Why a file could not be read in its holding container, by the exit code of the command."""
     reason, text = READ_PROBLEMS.get(exit_code, (UNREADABLE, f"can't be read: exit code {exit_code}"))
-    return OutputRefused(reason, f"file {OUTPUT_FOLDER}/{one.file} of container {one.container} {text}")
+    return OutputRefused(reason, f"file {OUTPUT_FOLDER}/{file.file} of container {file.container} {text}")

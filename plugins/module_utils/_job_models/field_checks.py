@@ -120,21 +120,21 @@ def env_problems(field: str, value: Any) -> Iterator[str]:
         if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
             yield problem_text(field, "(not shown)", "a mapping of names to values")
         return
-    for name, one in value.items():
+    for name, variable in value.items():
         if not isinstance(name, str) or not _ENV_NAME.fullmatch(name):
             yield (
                 f"{field} has the name {quoted_value(name)}; use letters, digits, '_', '-' and '.', without a"
                 " digit first"
             )
-        if isinstance(one, Mapping):
-            if len(one) != 1 or not all(isinstance(part, Mapping) for part in one.values()):
+        if isinstance(variable, Mapping):
+            if len(variable) != 1 or not all(isinstance(part, Mapping) for part in variable.values()):
                 yield (
                     f"{field}.{one_line(name, LONGEST_SHOWN)} names no source of its value; use a text, or a"
                     " mapping such as {secretKeyRef: {name: database, key: password}}"
                 )
-        elif isinstance(one, bool) or not isinstance(one, (str, int, float)):
+        elif isinstance(variable, bool) or not isinstance(variable, (str, int, float)):
             yield f"{field}.{one_line(name, LONGEST_SHOWN)} is no text; quote the value"
-        elif "\0" in str(one):
+        elif "\0" in str(variable):
             yield f"{field}.{one_line(name, LONGEST_SHOWN)} has a null character; remove it"
 
 

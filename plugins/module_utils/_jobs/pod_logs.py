@@ -82,12 +82,12 @@ def failed_container(pod: Mapping[str, Any], ignored: Collection[str] = ()) -> s
         ignored: names of containers that do not count.
     """
     failed = []
-    for one in _statuses(pod):
-        state = mapping_of(one.get("state"))
-        before = mapping_of(one.get("lastState")) if "waiting" in state else {}
+    for status in _statuses(pod):
+        state = mapping_of(status.get("state"))
+        before = mapping_of(status.get("lastState")) if "waiting" in state else {}
         end = mapping_of(state.get("terminated") or before.get("terminated"))
-        if number_of(end.get("exitCode")) and one.get("name") not in ignored:
-            failed.append((text_of(end.get("finishedAt")), text_of(one.get("name"))))
+        if number_of(end.get("exitCode")) and status.get("name") not in ignored:
+            failed.append((text_of(end.get("finishedAt")), text_of(status.get("name"))))
     return min(failed, default=("", ""))[1]
 
 
@@ -117,16 +117,16 @@ def secret_values(cluster: Cluster, pod: Mapping[str, Any], *, is_changed: bool 
     """
     namespace, since = pod["metadata"]["namespace"], started_at(pod)
     values: set[bytes] = set()
-    for one in pod_references(pod):
-        if one.kind != SECRET:
+    for reference in pod_references(pod):
+        if reference.kind != SECRET:
             continue
-        secret = read_secret(cluster, one.name, namespace)
-        if secret is None and not one.is_optional and not is_changed:
-            raise LogHidden(f"Secret {namespace}/{one.name} is gone, so its values are not known")
+        secret = read_secret(cluster, reference.name, namespace)
+        if secret is None and not reference.is_optional and not is_changed:
+            raise LogHidden(f"Secret {namespace}/{reference.name} is gone, so its values are not known")
         if secret and not is_changed and since and _written_at(secret) > since:
             raise LogHidden(
-                f"Secret {namespace}/{one.name} was changed after the pod had started, so its earlier values"
-                " are not known"
+                f"Secret {namespace}/{reference.name} was changed after the pod had started, so its earlier"
+                " values are not known"
             )
         values |= values_of_secret(secret)
     return values
@@ -333,9 +333,9 @@ class LogFollower:
         self._is_hidden = True
 
     def _read(self, pod: Object, uid: str, ignored: Collection[str]) -> None:
-        for one in _statuses(pod):
-            name, state = text_of(one.get("name")), mapping_of(one.get("state"))
-            stream = self._streams.setdefault((uid, name, number_of(one.get("restartCount"))), _Stream())
+        for status in _statuses(pod):
+            name, state = text_of(status.get("name")), mapping_of(status.get("state"))
+            stream = self._streams.setdefault((uid, name, number_of(status.get("restartCount"))), _Stream())
             if name in ignored or stream.is_over or not {"running", "terminated"} & state.keys():
                 continue
             how = {"tail_lines": _FOLLOWED_LINES, "since": stream.since, "timestamps": True}

@@ -60,8 +60,8 @@ def with_names_of_newest(
         most: characters that all lists may have together.
     """
     entries = []
-    for one in history:
-        entry = dict(one)
+    for entry_of_run in history:
+        entry = dict(entry_of_run)
         for name in fields:
             size = sum(len(text) + len('"", ') for text in entry.get(name) or ())
             if size > most:

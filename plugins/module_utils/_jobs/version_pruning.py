@@ -194,12 +194,12 @@ def _delete(
 ) -> None:
     """Delete versions; adds the name of each after its deletion, because a later one may fail."""
 
-    def delete(one: SecretVersion) -> None:
-        state = {"uid": doomed[one]["uid"], "resource_version": doomed[one]["resourceVersion"]}
+    def delete(version: SecretVersion) -> None:
+        state = {"uid": doomed[version]["uid"], "resource_version": doomed[version]["resourceVersion"]}
         # A conflict: it is another Secret of the same name, or it has got another owner meanwhile.
         with suppress(Conflict):
-            if cluster.delete(*SECRET, one.name, one.namespace, **state, dry_run=dry_run):
-                removed.append(one.name)
+            if cluster.delete(*SECRET, version.name, version.namespace, **state, dry_run=dry_run):
+                removed.append(version.name)
 
     # The oldest first.
     (batch or Batch()).map(delete, sorted(doomed), name=lambda one: one.name, threads=1)

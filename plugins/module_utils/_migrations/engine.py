@@ -108,7 +108,7 @@ class _Work:
             attempt.end(CANCELLED, f"its {attempt.step} did not end within {grace:g} s of the cancellation")
 
     def _start_ready_migrations(self) -> None:
-        for one, migration in list(self._waiting.items()):
+        for migration_id, migration in list(self._waiting.items()):
             before = (
                 [other for other in migration.after if other in self._order] if self._action == RUN else []
             )
@@ -118,14 +118,14 @@ class _Work:
                 why = f"not started, as {failed[0]} did not succeed"
                 self._note_unstarted(migration, SKIPPED, why)
             elif len(ended) == len(before) and len(self._active) < self._setting.workers:
-                del self._waiting[one]
+                del self._waiting[migration_id]
                 attempt = Attempt(
                     migration,
                     self._setting,
                     action=self._action,
                     on_end=lambda: self._wake.put(None),
                 )
-                self._active[one] = attempt
+                self._active[migration_id] = attempt
                 attempt.start()
 
     def _wait(self) -> None:
@@ -140,9 +140,9 @@ class _Work:
             return
 
     def _collect_outcomes(self) -> None:
-        for one, attempt in list(self._active.items()):
+        for migration_id, attempt in list(self._active.items()):
             if attempt.outcome is not None:
-                del self._active[one]
+                del self._active[migration_id]
                 self._note(attempt.outcome)
 
     def _drop_waiting(self, state: str, why: str) -> None:
@@ -150,11 +150,13 @@ class _Work:
             self._note_unstarted(migration, state, why)
 
     def _note_unstarted(self, migration: type[Migration], state: str, why: str) -> None:
-        one = migration.id()
-        del self._waiting[one]
+        migration_id = migration.id()
+        del self._waiting[migration_id]
         if migration.on_failure == "warn" and state != CANCELLED:
             state = WARNED
-        self._note(MigrationOutcome(one, migration.component, str(migration.phase), state, error=why))
+        self._note(
+            MigrationOutcome(migration_id, migration.component, str(migration.phase), state, error=why)
+        )
 
     def _note(self, outcome: MigrationOutcome) -> None:
         self._outcomes[outcome.id] = outcome

@@ -51,13 +51,13 @@ def hold_removals(planned: Sequence[PlannedModule]) -> list[PlannedModule]:
         f"it is not removed, because the list has refused entries: {', '.join(refused)}. Correct them first"
     )
 
-    def held(one: PlannedModule) -> PlannedModule:
-        facts = one.outlook.facts
-        is_removal = facts.desired_state == ABSENT and one.decision.action in (DELETE, UNMANAGE)
+    def held(module: PlannedModule) -> PlannedModule:
+        facts = module.outlook.facts
+        is_removal = facts.desired_state == ABSENT and module.decision.action in (DELETE, UNMANAGE)
         if not refused or not is_removal:
-            return one
+            return module
         decision = ModuleDecision(LEAVE, facts.record.status.state if facts.record else "", reason)
-        return PlannedModule(one.outlook, decision, one.request, before=one.before)
+        return PlannedModule(module.outlook, decision, module.request, before=module.before)
 
     return list(map(held, planned))
 

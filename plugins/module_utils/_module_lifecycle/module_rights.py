@@ -45,18 +45,22 @@ def module_rights(
         ClusterError: the server does not answer.
     """
     rights = records_rights(kinds, are_installed=are_installed) | lease_rights()
-    for one in planned:
-        if one.changes_objects and one.component and one.plan:
-            rights |= _applying(cluster, one.component, one.plan).union(*map(narrowing_rights, one.wide))
-        if one.before is not None and one.decision.action in (DELETE, UNMANAGE):
-            others = [other for other in inventories if (other.owner_kind, other.owner) != (MODULE, one.name)]
+    for module in planned:
+        if module.changes_objects and module.component and module.plan:
+            rights |= _applying(cluster, module.component, module.plan).union(
+                *map(narrowing_rights, module.wide)
+            )
+        if module.before is not None and module.decision.action in (DELETE, UNMANAGE):
+            others = [
+                other for other in inventories if (other.owner_kind, other.owner) != (MODULE, module.name)
+            ]
             shared = {entry.ref for other in others for entry in other.entries}
-            rights |= _giving_up(cluster, one.before, one.decision.action, shared)
-        if one.configuration is not None:
-            api_version, kind = one.configuration["apiVersion"], one.configuration["kind"]
+            rights |= _giving_up(cluster, module.before, module.decision.action, shared)
+        if module.configuration is not None:
+            api_version, kind = module.configuration["apiVersion"], module.configuration["kind"]
             resource = cluster.resource(api_version, kind)
             if resource is not None:
-                namespace = one.configuration["metadata"].get("namespace", "")
+                namespace = module.configuration["metadata"].get("namespace", "")
                 rights |= {right_for(verb, resource, namespace) for verb in ("get", "create")}
     return rights
 

@@ -135,6 +135,6 @@ def _for(stop: Hop) -> str:
     return f", for {counted(len(stop.failures), 'reason')}" if stop.failures else ""
 
 
-def describe_way(one: ClusterState) -> list[str]:
+def describe_way(cluster: ClusterState) -> list[str]:
     """All that an output says of the hops of one cluster; nothing if there are no several ones."""
-    return [*hop_lines([one]), *filter(None, [reach(one.hops)])]
+    return [*hop_lines([cluster]), *filter(None, [reach(cluster.hops)])]

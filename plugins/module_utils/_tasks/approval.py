@@ -63,18 +63,18 @@ def _withdraw(task: Task) -> Result:
     return _result(task, None, removed) | stopped
 
 
-def _content(one: Approval) -> tuple[str, ...]:
+def _content(approval: Approval) -> tuple[str, ...]:
     """What two approvals have in common if the second one need not be written, whoever gives it."""
-    return one.release_digest, one.reason, one.until
+    return approval.release_digest, approval.reason, approval.until
 
 
 def _delete(task: Task, approvals: Sequence[Approval]) -> tuple[list[Approval], Result]:
     """Delete approvals; returns the deleted ones, and what a result has if this was stopped."""
 
-    def delete(one: Approval) -> Approval:
+    def delete(approval: Approval) -> Approval:
         if not task.check_mode:
-            task.cluster.delete(*APPROVAL.address, one.name)
-        return one
+            task.cluster.delete(*APPROVAL.address, approval.name)
+        return approval
 
     batch = task.batch(f"ring {task.params['ring']}", "withdrawing", "approvals")
     deleted = batch.map(delete, approvals, name=lambda one: one.name, threads=1)

@@ -117,17 +117,17 @@ def _durations(index: ErrandIndex, ended_runs: Mapping[ErrandKey, int]) -> list[
     ]
 
 
-def _row(index: ErrandIndex, one: Reconciled) -> Object:
-    errand = index.errand(one.key)
+def _row(index: ErrandIndex, reconciled: Reconciled) -> Object:
+    errand = index.errand(reconciled.key)
     return {
-        "namespace": one.key.namespace,
-        "name": one.key.name,
-        "changed": changes_anything(one.steps),
-        "steps": [step_text(step) for step in one.steps],
+        "namespace": reconciled.key.namespace,
+        "name": reconciled.key.name,
+        "changed": changes_anything(reconciled.steps),
+        "steps": [step_text(step) for step in reconciled.steps],
         "phase": str(errand.status.phase) if errand else "",
         "message": errand.status.message if errand else "",
         "run": errand.status.run.number if errand and errand.status.run else 0,
-        "recheck_seconds": one.recheck_seconds,
+        "recheck_seconds": reconciled.recheck_seconds,
     }
 
 

@@ -111,13 +111,13 @@ def _try_jobs(cluster: Cluster, snapshot: StoreSnapshot, requests: Sequence[Requ
         LifecycleError: it refuses some of them.
     """
     problems, warnings = [], []
-    for one in requests:
-        stored = snapshot.definitions.get(one.key)
-        if one.job is None or (stored and stored.job == one.job):
+    for request in requests:
+        stored = snapshot.definitions.get(request.key)
+        if request.job is None or (stored and stored.job == request.job):
             continue
-        of_job, about_job = try_job(cluster, one.job)
-        problems += [f"{one.key}: {text}" for text in of_job]
-        warnings += [f"job {one.key}: {text}" for text in about_job]
+        of_job, about_job = try_job(cluster, request.job)
+        problems += [f"{request.key}: {text}" for text in of_job]
+        warnings += [f"job {request.key}: {text}" for text in about_job]
     refuse_jobs(problems)
     return warnings
 

@@ -447,16 +447,16 @@ def send_catalog(materials: ControllerMaterials, send: Callable[[str, str], obje
         send: takes a file's path and its name in the task's folder.
     """
     listed: list[dict[str, Any]] = []
-    for one, bundle in materials.available_bundles():
+    for release, bundle in materials.available_bundles():
         name = f"{len(listed)}.{RELEASE_BUNDLE}"
         send(str(bundle), name)
         listed.append(
             {
-                "version": one.version,
-                "upgrades_from": list(one.upgrades_from),
-                "options": dict(one.options),
+                "version": release.version,
+                "upgrades_from": list(release.upgrades_from),
+                "options": dict(release.options),
                 "bundle": name,
-                "fingerprint": one.materials.fingerprint(),
+                "fingerprint": release.materials.fingerprint(),
             }
         )
     return json.dumps(listed).encode() if listed else b""

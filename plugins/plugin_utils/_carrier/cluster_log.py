@@ -127,17 +127,19 @@ class ClusterLog:
         known = {one.cluster: one.state for one in self.states(is_over=False)}
         clusters = [one for ring in rollout["rings"] for one in ring["clusters"]]
         hosts = [one["name"] for one in clusters]
-        for one in clusters:
-            name, state, before = one["name"], one["state"], known.get(one["name"], NOT_STARTED)
+        for cluster in clusters:
+            name, state, before = cluster["name"], cluster["state"], known.get(cluster["name"], NOT_STARTED)
             # A failed cluster that is tried again has not failed now.
             if before not in DECIDABLE_STATES or (before == PLANNED and name in rollout["deploy"]):
                 continue
             # After the deployments, what may begin now begins at the next call.
             state, reason = (
-                (WAITING, NEXT_CALL) if before == WAITING and state == PLANNED else (state, one["reason"])
+                (WAITING, NEXT_CALL) if before == WAITING and state == PLANNED else (state, cluster["reason"])
             )
             failures = (reason,) if reason else ()
-            self.write(hosts, ClusterState(name, one["previous"], one["version"], state, failures=failures))
+            self.write(
+                hosts, ClusterState(name, cluster["previous"], cluster["version"], state, failures=failures)
+            )
             hosts = []
 
     def rollout(self, *, is_over: bool) -> Rollout | None:

@@ -237,14 +237,16 @@ class ControllerMaterials(Materials):
         from .._release.catalog import read_catalog
 
         others: list[tuple[AvailableRelease, ControllerMaterials]] = []
-        for one in read_catalog(self._catalog, self._request):
-            materials = ControllerMaterials(one.request, bundles=self._bundles)
+        for entry in read_catalog(self._catalog, self._request):
+            materials = ControllerMaterials(entry.request, bundles=self._bundles)
             options = {
-                "release": self._hide_login(one.request.source, one.request.checksum),
-                "release_checksum": one.request.checksum,
-                "release_version": one.request.version,
+                "release": self._hide_login(entry.request.source, entry.request.checksum),
+                "release_checksum": entry.request.checksum,
+                "release_version": entry.request.version,
             }
-            others.append((AvailableRelease(one.version, one.upgrades_from, options, materials), materials))
+            others.append(
+                (AvailableRelease(entry.version, entry.upgrades_from, options, materials), materials)
+            )
         return others
 
     @property

@@ -97,10 +97,10 @@ class _Search:
         """Check a kustomization and all that it refers to."""
         waiting, checked = [(folder, False)], set()
         while waiting:
-            one = waiting.pop()
-            if one not in checked:
-                checked.add(one)
-                waiting += self._bases_of(*one)
+            base = waiting.pop()
+            if base not in checked:
+                checked.add(base)
+                waiting += self._bases_of(*base)
 
     def _bases_of(self, folder: Path, has_plugins: bool) -> Iterator[tuple[Path, bool]]:
         """The folders that a kustomization refers to, and whether their resources configure plugins."""
@@ -108,16 +108,16 @@ class _Search:
         if file is None:
             return
         shown = self._source.show(file)
-        for one in _strings(read_settings(self._source.text(file), shown)):
-            if one.is_gotten_by_http:
-                self._refuse(one, file)
-            elif one.key in _PLUGINS and "\n" in one.text:
-                self._check_plugins(one.text, file)
-            elif one.key in _BASES:
-                target = (folder / one.text).resolve()
-                configures = has_plugins or one.key in _PLUGINS
-                if _BY_GIT.match(one.text) or not target.exists() or not target.is_relative_to(self._root):
-                    self._refuse(one, file)
+        for string in _strings(read_settings(self._source.text(file), shown)):
+            if string.is_gotten_by_http:
+                self._refuse(string, file)
+            elif string.key in _PLUGINS and "\n" in string.text:
+                self._check_plugins(string.text, file)
+            elif string.key in _BASES:
+                target = (folder / string.text).resolve()
+                configures = has_plugins or string.key in _PLUGINS
+                if _BY_GIT.match(string.text) or not target.exists() or not target.is_relative_to(self._root):
+                    self._refuse(string, file)
                 elif target.is_dir():
                     yield target, configures
                 elif configures:
@@ -132,6 +132,6 @@ class _Search:
                 if one.is_gotten_by_http:
                     self._refuse(one, file)
 
-    def _refuse(self, one: _String, file: Path) -> None:
-        message = f"{one.field}: {one.text!r} is not in the release: add a copy of it there"
-        self.problems.append(Problem(message, self._source.show(file), one.line))
+    def _refuse(self, string: _String, file: Path) -> None:
+        message = f"{string.field}: {string.text!r} is not in the release: add a copy of it there"
+        self.problems.append(Problem(message, self._source.show(file), string.line))

@@ -88,8 +88,8 @@ def _references_in(name: str, file: BinaryIO, limits: Limits, levels: int) -> It
 def _references_of(schema: Any) -> Iterator[str]:
     waiting = [schema]
     while waiting:
-        one = waiting.pop()
-        values = one.items() if isinstance(one, dict) else enumerate(one) if isinstance(one, list) else ()
+        node = waiting.pop()
+        values = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
         for key, value in values:
             if not isinstance(value, str):
                 waiting.append(value)

@@ -86,8 +86,8 @@ def _report(runs: Sequence[_ErrandRun]) -> RunReport:
 
 def _own_runs(result: Mapping[str, Any]) -> Iterator[_ErrandRun]:
     """The runs that a task, or a loop, has run to their end."""
-    for one in with_items(result):
-        for row in one.get("durations") or ():
+    for item in with_items(result):
+        for row in item.get("durations") or ():
             if isinstance(row, Mapping) and row.get("kind") == ERRAND:
                 yield _ErrandRun(
                     plain_text(row.get("name")),
@@ -95,8 +95,8 @@ def _own_runs(result: Mapping[str, Any]) -> Iterator[_ErrandRun]:
                     float(row.get("seconds") or 0.0),
                     plain_text(row.get("started_at")),
                     plain_text(row.get("finished_at")),
-                    plain_text(one.get("msg")) or "Its run failed.",
-                    plain_text(one.get("log_command")),
+                    plain_text(item.get("msg")) or "Its run failed.",
+                    plain_text(item.get("log_command")),
                 )
 
 

@@ -47,12 +47,12 @@ class GatheredClusters:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
-    def add(self, one: GatheredCluster) -> None:
+    def add(self, gathered: GatheredCluster) -> None:
         """Add a cluster, or replace it."""
-        written = {"host": one.host, "cluster": one.cluster, "results": list(one.results)}
-        file = self._folder / f"{_digest(one.cluster)}.json"
+        written = {"host": gathered.host, "cluster": gathered.cluster, "results": list(gathered.results)}
+        file = self._folder / f"{_digest(gathered.cluster)}.json"
         file.write_text(
-            json.dumps({**written, "commands": asdict(one.commands)}, default=str), encoding="utf-8"
+            json.dumps({**written, "commands": asdict(gathered.commands)}, default=str), encoding="utf-8"
         )
 
     def read(self) -> list[GatheredCluster]:

@@ -80,12 +80,12 @@ def render_junit(clusters: Sequence[ClusterReport], title: str, rollout: Rollout
             _element(properties, "property", name=name, value=value)
         for case in own:
             known = {"name": case.name, "classname": cluster.name, "time": f"{case.seconds:.3f}"}
-            one = _element(suite, "testcase", **known)
+            testcase = _element(suite, "testcase", **known)
             if case.result:
                 message = f"{case.state}: {case.reason}" if case.reason else case.state
-                _element(one, case.result, message=message.splitlines()[0], type=case.state).text = _plain(
-                    message
-                )
+                _element(
+                    testcase, case.result, message=message.splitlines()[0], type=case.state
+                ).text = _plain(message)
     indent(root)
     return tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 

@@ -98,19 +98,21 @@ def _rows(ring: RolloutRing, zone: tzinfo | None, *, is_whole: bool) -> list[Cel
 
 
 def _cells(group: ClusterGroup, zone: tzinfo | None) -> Cells:
-    one = group.shown
-    versions = [one.previous, one.version] if one.previous != one.version else [one.version]
+    cluster = group.shown
+    versions = (
+        [cluster.previous, cluster.version] if cluster.previous != cluster.version else [cluster.version]
+    )
     way = " → ".join(filter(None, versions)) or "-"
-    return group.label, way, one.state, one.health, _note(group, zone)
+    return group.label, way, cluster.state, cluster.health, _note(group, zone)
 
 
 def _note(group: ClusterGroup, zone: tzinfo | None) -> str:
-    one, is_shared = group.shown, len(group.names) > 1
+    cluster, is_shared = group.shown, len(group.names) > 1
     notes = []
-    if one.done_since:
-        notes.append(f"{'the last one ' if is_shared else ''}{with_local_times(one.done_since, zone)}")
-    if one.reason:
-        reason = with_local_times(" ".join(brief_failure(one.reason).split()), zone)
+    if cluster.done_since:
+        notes.append(f"{'the last one ' if is_shared else ''}{with_local_times(cluster.done_since, zone)}")
+    if cluster.reason:
+        reason = with_local_times(" ".join(brief_failure(cluster.reason).split()), zone)
         notes.append(f"such as: {reason}" if group.has_other_reasons else reason)
     text, names = "; ".join(notes), short_list(group.names, MOST_NAMES)
     return f"{text} ({names})" if is_shared and text else names if is_shared else text

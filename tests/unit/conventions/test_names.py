@@ -118,6 +118,30 @@ def test_a_function_that_returns_a_bool_reads_as_a_question() -> None:
     assert sorted(statements) == []
 
 
+def test_one_is_an_element_or_the_first_of_a_pair() -> None:
+    """It is no name for a parameter alone, or for a value: `one` and `other` are a pair that is compared."""
+    places = []
+    for file in files():
+        if not file.is_relative_to(PLUGINS):
+            continue
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names: list[str] = []
+            if isinstance(node, ast.FunctionDef):
+                names = [one.arg for one in (*node.args.args, *node.args.kwonlyargs)]
+            elif isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names = [part.id for one in targets for part in _bound(one)]
+            if "one" in names and "other" not in names:
+                places.append(f"{file.relative_to(ROOT)}:{node.lineno}")
+    assert places == []
+
+
+def _bound(target: ast.expr) -> list[ast.Name]:
+    """The names that an assignment binds."""
+    parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+    return [part for part in parts if isinstance(part, ast.Name)]
+
+
 def test_no_test_begins_in_the_middle_of_a_sentence() -> None:
     started = re.compile(r"\s*(?:async )?def (test_(?:so|what|it|as|and)_\w+)")
     assert [

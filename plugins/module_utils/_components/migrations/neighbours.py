@@ -127,12 +127,12 @@ def neighbours_of(
     for name, changes in written.items():
         for change in changes:
             readers = [one for one, read in by_kind.get(change.ref[:2], ()) if read.covers(change)]
-            for one in readers:
-                if one.component != name:
-                    neighbours[one.id].setdefault(name, change.ref)
+            for reader in readers:
+                if reader.component != name:
+                    neighbours[reader.id].setdefault(name, change.ref)
                     for own in readers:
                         if own.component == name:
-                            neighbours[own.id].setdefault(one.component, change.ref)
+                            neighbours[own.id].setdefault(reader.component, change.ref)
     return neighbours
 
 

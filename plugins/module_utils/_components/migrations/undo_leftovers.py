@@ -144,13 +144,13 @@ class PastMigrations:
         return [one for one in undone if one.state in (*_UNDOABLE, IRREVERSIBLE, REFUSED)]
 
 
-def _describe_leftover(one: UndoneObject) -> str:
+def _describe_leftover(leftover: UndoneObject) -> str:
     """A sentence about one remaining change."""
-    by = ", ".join(one.migrations)
-    if one.state == DELETED:
-        return f"{one.ref}: the migration {by} created it, and it stays"
-    if one.state == RECREATED:
-        return f"{one.ref}: the migration {by} has deleted it, and it stays deleted"
-    if one.state == RESTORED:
-        return f"{one.ref}: it stays as the migration {by} has changed it ({', '.join(one.fields)})"
-    return f"{one.ref}: it stays as the migration {by} has changed it: {one.reason}"
+    by = ", ".join(leftover.migrations)
+    if leftover.state == DELETED:
+        return f"{leftover.ref}: the migration {by} created it, and it stays"
+    if leftover.state == RECREATED:
+        return f"{leftover.ref}: the migration {by} has deleted it, and it stays deleted"
+    if leftover.state == RESTORED:
+        return f"{leftover.ref}: it stays as the migration {by} has changed it ({', '.join(leftover.fields)})"
+    return f"{leftover.ref}: it stays as the migration {by} has changed it: {leftover.reason}"

@@ -275,8 +275,8 @@ class UndoRun:
             return None
         return shipped(self._task)
 
-    def _report_undone(self, numbers: Iterator[int], total: int, one: UndoneObject) -> None:
-        self._task.progress(", ".join(one.migrations), one.state, str(one))
+    def _report_undone(self, numbers: Iterator[int], total: int, undone: UndoneObject) -> None:
+        self._task.progress(", ".join(undone.migrations), undone.state, str(undone))
         self._task.progress("undo", "restoring", "", Step(done=next(numbers), total=total))
 
 
@@ -312,15 +312,14 @@ def _result(
 
 def _summary(undone: Sequence[UndoneMigration], undoing: UndoRun) -> list[str]:
     lines = []
-    for one in undone:
-        before = undoing.recorded_undo(one.id)
-        if not one.changed and before:
-            lines.append(
-                f"{one.id}: {_how_far(one.state)} by {before.get('by')} on {before.get('at')} already"
-            )
+    for migration in undone:
+        before = undoing.recorded_undo(migration.id)
+        if not migration.changed and before:
+            when = f"by {before.get('by')} on {before.get('at')}"
+            lines.append(f"{migration.id}: {_how_far(migration.state)} {when} already")
         else:
-            lines.append(f"{one.id}: {_how_far(one.state)}")
-        lines += [f"  {obj}" for obj in one.objects]
+            lines.append(f"{migration.id}: {_how_far(migration.state)}")
+        lines += [f"  {obj}" for obj in migration.objects]
     return lines
 
 

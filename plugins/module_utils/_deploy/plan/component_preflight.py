@@ -57,10 +57,10 @@ def needed_rights(intended: IntendedChanges) -> set[Right]:
 
     def applying(obj: Object, action: str) -> set[Right]:
         # Most of the thousands of objects that a run may apply need the same rights as others of their kind.
-        one = (obj["apiVersion"], obj["kind"], ref_of(obj).namespace, action)
-        if one in known:
+        key = (obj["apiVersion"], obj["kind"], ref_of(obj).namespace, action)
+        if key in known:
             return set()
-        known.add(one)
+        known.add(key)
         return apply_rights(obj, action, served)
 
     for component, plan in intended.components:

@@ -58,19 +58,19 @@ def _stray(migration: type[Migration], file: str, names: Iterable[str]) -> str:
 def _left_undone(migrations: Sequence[type[Migration]], verdicts: Sequence[MigrationPlan]) -> Iterator[str]:
     """Warnings for migrations that can't do their work, and whose failure stops nothing."""
     only_warn = {one.id() for one in migrations if one.on_failure == "warn"}
-    for one in verdicts:
-        if one.verdict == BLOCKED and one.id in only_warn:
+    for verdict in verdicts:
+        if verdict.verdict == BLOCKED and verdict.id in only_warn:
             (
-                yield f"migration {one.id} cannot do its work, and the deployment continues without it: "
-                f"{one.evidence}"
+                yield f"migration {verdict.id} cannot do its work, and the deployment continues without it: "
+                f"{verdict.evidence}"
             )
 
 
 def _expensive(verdicts: Sequence[MigrationPlan]) -> Iterator[str]:
-    for one in verdicts:
-        if one.requests > MOST_REQUESTS:
+    for verdict in verdicts:
+        if verdict.requests > MOST_REQUESTS:
             yield (
-                f"the check of migration {one.id} called the cluster {one.requests} times, and"
+                f"the check of migration {verdict.id} called the cluster {verdict.requests} times, and"
                 f" {MOST_REQUESTS} have to do, as every deployment pays for it: one list is better than many"
                 f" gets"
             )

@@ -152,16 +152,16 @@ class WaveRehearsal:
         names = {one.name for one in wave}
         brought, overlay = self.brought, self.context.cluster
 
-        def with_later_kinds(one: _Member) -> _Member:
-            others, objects = names - {one.name}, one.work.objects
+        def with_later_kinds(member: _Member) -> _Member:
+            others, objects = names - {member.name}, member.work.objects
             kinds = {kind: brought[kind] for kind in map(kind_of, objects) if kind in brought}
             beside = {k: name for k, name in kinds.items() if name in others and overlay.resource(*k) is None}
             provided = awaited_kinds(objects, self.context.providers, overlay.resource)
             awaited = {k: name for k, name in provided.items() if name in self._started and k not in brought}
             late = beside | {k: name for k, name in awaited.items() if name in others}
-            one.work.postponed = {*beside, *awaited}
-            warnings = unverified_warning(one.name, objects, awaited), *_beside_warnings(one.name, late)
-            return replace(one, beside=beside, awaited=awaited, warnings=tuple(filter(None, warnings)))
+            member.work.postponed = {*beside, *awaited}
+            warnings = unverified_warning(member.name, objects, awaited), *_beside_warnings(member.name, late)
+            return replace(member, beside=beside, awaited=awaited, warnings=tuple(filter(None, warnings)))
 
         return list(map(with_later_kinds, wave))
 

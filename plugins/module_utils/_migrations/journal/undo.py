@@ -70,9 +70,9 @@ def undo_writes(
     for ref, written in _by_object(entries):
         stays = (lambda _live: "") if force else inhabited
         restoration = _Restoration(cluster, ref, written, force=force, sleep=sleep, inhabited=stays)
-        one = restoration.left("it was cancelled before") if cancelled() else restoration.through()
-        report(one)
-        done.append(one)
+        undone_object = restoration.left("it was cancelled before") if cancelled() else restoration.through()
+        report(undone_object)
+        done.append(undone_object)
     return done
 
 

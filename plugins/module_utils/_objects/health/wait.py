@@ -185,11 +185,11 @@ def wait_until_gone(terms: WaitTerms, deleted: Sequence[Object]) -> WaitResult:
         deleted: the objects, or only their metadata, from the time of their deletion.
     """
     wards = {}
-    for one in deleted:
-        obj = terms.cluster.get(*address_of(one))
+    for existing in deleted:
+        obj = terms.cluster.get(*address_of(existing))
         if obj is not None:
-            judge = _judge_of_absence(one["metadata"].get("uid"))
-            wards[ref_of(one)] = _Ward(one["apiVersion"], ref_of(one), judge, judge(obj), obj)
+            judge = _judge_of_absence(existing["metadata"].get("uid"))
+            wards[ref_of(existing)] = _Ward(existing["apiVersion"], ref_of(existing), judge, judge(obj), obj)
     return _wait(terms, terms.watcher or Watcher(terms.cluster), wards, {})
 
 

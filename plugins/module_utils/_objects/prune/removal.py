@@ -206,43 +206,42 @@ def _await_deletions(terms: Terms, requested: Sequence[InventoryEntry], removal:
     removal.errors += [explain_holding(lists, one) for one in result.unhealthy]
 
 
-def explain_holding(lists: Lists, one: UnhealthyObject) -> str:
+def explain_holding(lists: Lists, unhealthy: UnhealthyObject) -> str:
     """Why a deleted object still exists, see :func:`holding_reason`; reads its pods if it has any."""
-    return holding_reason(one, _pods_of(lists, one))
+    return holding_reason(unhealthy, _pods_of(lists, unhealthy))
 
 
-def _pods_of(lists: Lists, one: UnhealthyObject) -> list[Object]:
+def _pods_of(lists: Lists, unhealthy: UnhealthyObject) -> list[Object]:
     """The remaining pods of a workload; empty for other objects, and if they can't be read."""
-    labels = (((one.object or {}).get("spec") or {}).get("selector") or {}).get("matchLabels")
-    if one.ref.group not in _RUNS_PODS or not labels:
+    labels = (((unhealthy.object or {}).get("spec") or {}).get("selector") or {}).get("matchLabels")
+    if unhealthy.ref.group not in _RUNS_PODS or not labels:
         return []
     selector = ",".join(f"{key}={value}" for key, value in labels.items())
     try:
-        return lists.find("v1", "Pod", one.ref.namespace, label_selector=selector)
+        return lists.find("v1", "Pod", unhealthy.ref.namespace, label_selector=selector)
     except ClusterError:
         return []
 
 
-def holding_reason(one: UnhealthyObject, pods: Sequence[Object] = ()) -> str:
+def holding_reason(unhealthy: UnhealthyObject, pods: Sequence[Object] = ()) -> str:
     """Why a deleted object still exists, and who can help, in a sentence."""
-    obj: Mapping[str, Any] = one.object or {}
+    obj: Mapping[str, Any] = unhealthy.object or {}
     finalizers = [str(name) for name in (obj.get("metadata") or {}).get("finalizers") or ()]
-    if one.ref[:2] == NAMESPACE_KIND:
+    if unhealthy.ref[:2] == NAMESPACE_KIND:
         conditions = (obj.get("status") or {}).get("conditions") or ()
         detail = "; ".join(tidy(c.get("message")) for c in conditions if c.get("status") == "True")
-        return (
-            f"{one.ref}: it was deleted, and is not empty yet: {detail or 'the cluster does not say of what'}"
-        )
+        content = detail or "the cluster does not say of what"
+        return f"{unhealthy.ref}: it was deleted, and is not empty yet: {content}"
     others = [name for name in finalizers if name != FOREGROUND]
     if others:
         return (
-            f"{one.ref}: it was deleted, and its finalizers hold it: {', '.join(others)};"
+            f"{unhealthy.ref}: it was deleted, and its finalizers hold it: {', '.join(others)};"
             " look whether the controller behind them still runs, which has to let go of it"
         )
     if finalizers:
         awaited = ", ".join(_about_pod(pod) for pod in pods[:MOST_REASONS]) or "what belongs to it"
-        return f"{one.ref}: it was deleted, and has to wait for {awaited}"
-    return f"{one.ref}: it was deleted, and is still there"
+        return f"{unhealthy.ref}: it was deleted, and has to wait for {awaited}"
+    return f"{unhealthy.ref}: it was deleted, and is still there"
 
 
 def _about_pod(pod: Mapping[str, Any]) -> str:

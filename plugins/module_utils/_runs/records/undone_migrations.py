@@ -114,13 +114,13 @@ def record_undone(
         ClusterError: it cannot be recorded.
     """
     record_undone_entries(cluster, [entry for one in objects for entry in one.entries], at, by)
-    for one in migrations:
-        newest_ones = _written_by(written, one.id)
-        for run in one.runs:
+    for migration in migrations:
+        newest_ones = _written_by(written, migration.id)
+        for run in migration.runs:
             newest = next(entry for entry in newest_ones if entry.run == run)
-            note = {**one.as_record(), THROUGH: newest.name}
+            note = {**migration.as_record(), THROUGH: newest.name}
             try:
-                update_run_status(cluster, run, {"undone": {one.id: note}}, among=len(migrations))
+                update_run_status(cluster, run, {"undone": {migration.id: note}}, among=len(migrations))
             except NotFound:
                 # The run's record was deleted meanwhile, and the journal with it.
                 continue

@@ -117,11 +117,11 @@ def refusal(view: JobView, desired_type: JobType | None = None) -> str:
     """
     if view.unreadable:
         return f"{view.unreadable}. Correct it, or delete it, and run this again."
-    for one in (view.definition, view.replaced):
-        if one and not one.is_writable:
+    for definition in (view.definition, view.replaced):
+        if definition and not definition.is_writable:
             return (
-                f"Its definition has storage version {one.storage_version}, which a newer version of this"
-                " collection has written. Change it with that version."
+                f"Its definition has storage version {definition.storage_version}, which a newer version of"
+                " this collection has written. Change it with that version."
             )
     if view.surplus and desired_type is not None:
         counting = ref_of(view.definition.obj) if view.definition else "another one"

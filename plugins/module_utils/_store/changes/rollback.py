@@ -121,8 +121,8 @@ def _forms(kind: str, type_: JobType, *views: JobView) -> list[Object]:
 
 
 def _meaning(view: JobView) -> object:
-    one = view.definition
-    return (one.type, one.job, one.replaces) if one else None
+    definition = view.definition
+    return (definition.type, definition.job, definition.replaces) if definition else None
 
 
 def _runtime_step(before: JobView, view: JobView, created: Collection[str]) -> Step | None:

@@ -134,7 +134,9 @@ class StepWriter:
         """A definition of the same name and another type that others have created since the view was read."""
         known = {ref_of(one.obj).kind for one in (view.definition, view.replaced) if one} | {obj["kind"]}
         others = (kind for kind in DEFINITION_KINDS.values() if kind[1] not in known)
-        return next((one for kind in others if (one := self.cluster.get(*kind, *address_of(obj)[2:]))), None)
+        return next(
+            (foreign for kind in others if (foreign := self.cluster.get(*kind, *address_of(obj)[2:]))), None
+        )
 
     def _delete_definition(self, view: JobView, step: DeleteDefinition) -> JobView:
         type_ = step.definition.type

@@ -102,34 +102,34 @@ class ProgressView:
                 yield PrintedLine(one.text(subject, now))
 
     def _note(self, line: ProgressLine, now: float) -> list[PrintedLine]:
-        one = self._open.get(line.subject)
-        if one and line.state in LOG_STATES:
+        open_step = self._open.get(line.subject)
+        if open_step and line.state in LOG_STATES:
             # A migration's own report is the best explanation of why it takes so long.
-            one.replace_reason(line.detail, now)
+            open_step.replace_reason(line.detail, now)
         else:
             self._open.pop(line.subject, None)
         if self._verbosity is Verbosity.QUIET and line.state not in BAD_ENDS:
             return []
         if line.state in BAD_ENDS:
-            has_cause = one is not None and one.has_printed(line.detail)
+            has_cause = open_step is not None and open_step.has_printed(line.detail)
             line = replace(line, detail="" if has_cause else shortened(line.detail))
         return [PrintedLine(str(line), line.state == "failed")]
 
     def _begin(self, line: ProgressLine, step: Step, now: float) -> list[PrintedLine]:
         before = self._open.get(line.subject)
-        one = before or OpenStep(line.state, step, now, now, now)
-        is_new = one is not before or one.state != line.state
+        open_step = before or OpenStep(line.state, step, now, now, now)
+        is_new = open_step is not before or open_step.state != line.state
         if is_new:
-            one.state, one.since = line.state, now
-        one.step, one.reported = step, now
-        self._open[line.subject] = one
+            open_step.state, open_step.since = line.state, now
+        open_step.step, open_step.reported = step, now
+        self._open[line.subject] = open_step
         is_shown = {
             Verbosity.QUIET: False,
             Verbosity.NORMAL: step.is_announced and is_new,
             Verbosity.ALL: line.detail != "",
         }[self._verbosity]
         text = str(line)
-        if not is_shown or text == one.announced:
+        if not is_shown or text == open_step.announced:
             return []
-        one.announced = text
+        open_step.announced = text
         return [PrintedLine(text)]
