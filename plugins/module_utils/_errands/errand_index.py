@@ -88,8 +88,8 @@ class ErrandIndex:
     def update_errand(self, obj: Object) -> None:
         """Add the answer to a write to an errand, unless its deletion was recorded before that."""
         with self._lock:
-            indexed = self._errands.get(key_of(obj))
-            if indexed and indexed.uid == obj["metadata"]["uid"]:
+            old = self._errands.get(key_of(obj))
+            if old and old.uid == obj["metadata"]["uid"]:
                 self._put_errand(obj)
 
     def discard(self, kind: tuple[str, str], obj: Mapping[str, Any]) -> set[ErrandKey]:
@@ -156,11 +156,10 @@ class ErrandIndex:
 
     def owned(self, kind: tuple[str, str], key: ErrandKey) -> list[Object]:
         """The Jobs or pods that have the label of an errand, sorted by name, also if the errand is gone."""
-        label_key = (kind[1], key.namespace, label_value(key.name))
+        labelled = (kind[1], key.namespace, label_value(key.name))
         with self._lock:
-            return [
-                self._objects[kind][key.namespace, name] for name in sorted(self._owned.get(label_key, ()))
-            ]
+            names = sorted(self._owned.get(labelled, ()))
+            return [self._objects[kind][key.namespace, name] for name in names]
 
     def mark(self, kind: str, namespace: str, name: str) -> Mark | None:
         """The identity and version of a ConfigMap or Secret; None if there is none."""
@@ -191,12 +190,8 @@ class ErrandIndex:
 
     def _put_errand(self, obj: Object) -> set[ErrandKey]:
         errand = errand_from(obj)
-        indexed = self._errands.get(errand.key)
-        if (
-            indexed
-            and indexed.uid == errand.uid
-            and _is_older(errand.resource_version, indexed.resource_version)
-        ):
+        old = self._errands.get(errand.key)
+        if old and old.uid == errand.uid and _is_older(errand.resource_version, old.resource_version):
             return set()
         self._errands[errand.key] = errand
         self._by_label[errand.key.namespace, label_value(errand.key.name)] = errand.key
@@ -227,8 +222,8 @@ class ErrandIndex:
         version = secret_version(obj) if kind == SECRET else None
         reference_keys = self._reference_keys(kind, namespace, name)
         mark = Mark(str(meta.get("uid") or ""), str(meta.get("resourceVersion") or ""), version)
-        indexed = self._marks.get(reference_keys[0])
-        if indexed and indexed.uid == mark.uid and _is_older(mark.resource_version, indexed.resource_version):
+        old = self._marks.get(reference_keys[0])
+        if old and old.uid == mark.uid and _is_older(mark.resource_version, old.resource_version):
             return set()
         self._marks[reference_keys[0]] = mark
         split = split_versioned_name(name)
@@ -241,13 +236,13 @@ class ErrandIndex:
     def _put_owned(self, kind: tuple[str, str], obj: Object) -> set[ErrandKey]:
         meta = obj["metadata"]
         object_key = (str(meta["namespace"]), str(meta["name"]))
-        indexed = self._objects[kind].get(object_key)
-        if indexed and indexed["metadata"]["uid"] == meta["uid"]:
-            versions = (meta.get("resourceVersion"), indexed["metadata"].get("resourceVersion"))
+        old = self._objects[kind].get(object_key)
+        if old and old["metadata"]["uid"] == meta["uid"]:
+            versions = (meta.get("resourceVersion"), old["metadata"].get("resourceVersion"))
             if _is_older(str(versions[0]), str(versions[1])):
                 return set()
         self._objects[kind][object_key] = obj
-        label, before = _errand_label(obj), _errand_label(indexed or obj)
+        label, before = _errand_label(obj), _errand_label(old or obj)
         self._owned[kind[1], object_key[0], before].discard(object_key[1])
         self._owned[kind[1], object_key[0], label].add(object_key[1])
         return self._keys_of_label(object_key[0], label) | self._keys_of_label(object_key[0], before)

@@ -130,13 +130,13 @@ def read_snapshot(
         ClusterError: a list fails, or the selector can't be read.
     """
     matches = label_matcher(label_selector)
-    read_namespaces = tuple(dict.fromkeys(namespaces))
+    chosen = tuple(dict.fromkeys(namespaces))
     # A definition is written before its runtime objects. In this order, a job that others are creating has
     # its own.
     parts = [(*_MAIN_KINDS, SERVICE_KIND), (*DEFINITION_KINDS.values(), COUNTER_KIND)]
     lists: dict[tuple[str, str], list[Object]] = {}
     for kinds in reversed(parts) if is_to_change else parts:
-        lists |= _lists(cluster, kinds, read_namespaces)
+        lists |= _lists(cluster, kinds, chosen)
     switches, problem = _switches(cluster)
 
     stored = read_definitions([obj for kind in DEFINITION_KINDS.values() for obj in lists[kind]])
@@ -157,11 +157,7 @@ def read_snapshot(
                 podless_runs |= _podless_run(obj)
             elif not matches(obj):
                 left_out.add((key, type_))
-            elif (
-                key.namespace in read_namespaces
-                or not _is_reserved(key.namespace)
-                or key in stored.definitions
-            ):
+            elif key.namespace in chosen or not _is_reserved(key.namespace) or key in stored.definitions:
                 runtime[key, type_] = RuntimeJob(type_, obj, _own_service(obj, services.get(key)))
 
     def is_selected(definition: StoredDefinition) -> bool:
@@ -186,7 +182,7 @@ def read_snapshot(
         counters={one.namespace: one for one in counters if one.namespace},
         uids={namespace: frozenset(namespace_uids) for namespace, namespace_uids in uids.items()},
         warnings=(*([problem] if problem else ()), *stored.warnings),
-        namespaces=read_namespaces,
+        namespaces=chosen,
         label_selector=label_selector,
     )
 
