@@ -20,10 +20,10 @@ from .._jobs.job_outcome import (
     RunPhase,
     disruption_of,
     ended_containers,
+    has_ended,
     job_outcome,
     pod_outcome,
 )
-from .._jobs.job_outcome import has_ended as has_job_ended
 from .._jobs.run_history import history_entry, with_names_of_newest, with_run
 from .._text import one_line
 from .._timestamp import parse_time, precise_timestamp
@@ -475,4 +475,4 @@ def _container_names(pod: Mapping[str, Any]) -> list[str]:
 
 def has_ended_or_gone(job: Mapping[str, Any] | None) -> bool:
     """Whether a Job has ended, or is gone."""
-    return job is None or has_job_ended(job)
+    return job is None or has_ended(job)
