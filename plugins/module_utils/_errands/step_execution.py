@@ -141,7 +141,7 @@ class StepExecution:
         return step
 
     def release_left(self, key: ErrandKey) -> None:
-        """End the holding containers of a deleted errand, as nobody reads their output."""
+        """End the holding containers of a deleted errand, whose output is not read any more."""
         for pod in self._index.owned(POD, key):
             # It only saves the grace period of the pod, which the garbage collector deletes.
             with suppress(LifecycleError):
