@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,12 @@ from tests.support.small_release import NAMESPACE, SmallRelease, config_map
 pytestmark = pytest.mark.control_plane
 
 Object = dict[str, Any]
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> SmallRelease:
+    """A small release for one test."""
+    return SmallRelease(tmp_path / "small")
 
 
 def guard(name: str, *resources: str, groups: str = "") -> Object:
