@@ -9,9 +9,10 @@ No run can repair that, so its message must not advise to run again first.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
+from ..._threads import map_in_threads
 from ..cluster import Cluster, Object, Ref, ref_of
 from ..errors import ApiError, ClusterError
 from ..own_objects import LIFECYCLE_NAMESPACE
@@ -21,13 +22,37 @@ ENDED_BY = "no run can write until you have run"
 
 _API_VERSION = "admissionregistration.k8s.io/v1"
 _NAME = r"([\w.:-]+)"
-_WEBHOOK = re.compile(rf'(?:failed calling webhook|admission webhook) "{_NAME}"')
-_CONDITION = re.compile(r"expression '(.*)' resulted in error", re.DOTALL)
-_DENIERS = {
+_WEBHOOK, _CONDITION = "webhook", "condition"
+_DENIALS = {
+    _WEBHOOK: re.compile(rf'(?:failed calling webhook|admission webhook) "{_NAME}"'),
     "ValidatingAdmissionPolicy": re.compile(rf"ValidatingAdmissionPolicy '{_NAME}' (?:with|denied)"),
     "MutatingAdmissionPolicy": re.compile(rf"policy ['\"]{_NAME}['\"] (?:with|denied)"),
     "ResourceQuota": re.compile(rf"is forbidden: (?:exceeded|failed) quota: {_NAME}[,:]"),
+    _CONDITION: re.compile(r"expression '(.*)' resulted in error", re.DOTALL),
 }
+"""The server's words, by what denies. The first one counts: a webhook may say what it likes."""
+
+
+class Denier(NamedTuple):
+    """Who denies a write.
+
+    Attributes:
+        name: of the webhook, policy or quota; empty if it is unknown.
+        description: of its object, as far as it is known.
+        command: that deletes this object, or shows the objects that it may be.
+    """
+
+    name: str
+    description: str
+    command: str
+
+    @property
+    def note(self) -> str:
+        """Who denies, in a sentence with the command that ends it."""
+        command = f"`{self.command}`"
+        if not self.command.startswith("kubectl delete "):
+            command = f"`kubectl delete` with its configuration, which {command} shows"
+        return f"{self.description} denies it, and {ENDED_BY} {command}"
 
 
 def name_denier(cluster: Cluster, error: ApiError) -> None:
@@ -37,44 +62,57 @@ def name_denier(cluster: Cluster, error: ApiError) -> None:
         cluster: is read only for a denial whose message does not name an object.
         error: is changed if something known denies the write.
     """
-    if ENDED_BY not in str(error) and (note := _denier_note(cluster, error)):
-        error.args = (f"{error}; {note}",)
+    if ENDED_BY not in str(error) and (one := denier_of(error, lambda: webhook_configurations(cluster))):
+        error.args = (f"{error}; {one.note}",)
 
 
-def _denier_note(cluster: Cluster, error: ApiError) -> str:
-    """Who denies, in a sentence with the command that ends it; empty if nothing known does."""
-    webhook, condition = _WEBHOOK.search(error.api_message), _CONDITION.search(error.api_message)
-    if webhook:
-        return _webhook_note(_configurations(cluster), name=webhook[1])
-    for kind, pattern in _DENIERS.items():
-        if match := pattern.search(error.api_message):
-            denier_namespace = LIFECYCLE_NAMESPACE if kind == "ResourceQuota" else ""
-            return _note(Ref("", kind, denier_namespace, match[1]))
-    return _webhook_note(_configurations(cluster), condition=condition[1]) if condition else ""
+def is_denial(error: ApiError) -> bool:
+    """Whether something known denies a write."""
+    return any(pattern.search(error.api_message) for pattern in _DENIALS.values())
 
 
-def _note(ref: Ref) -> str:
-    namespace_option = f" --namespace {ref.namespace}" if ref.namespace else ""
-    return f"{ref} denies it, and {ENDED_BY} `kubectl delete {ref.kind.lower()} {ref.name}{namespace_option}`"
+def denier_of(error: ApiError, configurations: Callable[[], Sequence[Object]]) -> Denier | None:
+    """Who denies a write; None if nothing known does.
 
-
-def _webhook_note(configurations: Sequence[Object], *, name: str = "", condition: str = "") -> str:
-    for one in configurations:
+    Args:
+        error: of the write.
+        configurations: reads those of webhooks, if one of them denies.
+    """
+    matches = ((kind, pattern.search(error.api_message)) for kind, pattern in _DENIALS.items())
+    kind, name = next(((kind, match[1]) for kind, match in matches if match), ("", ""))
+    if not kind:
+        return None
+    if kind not in (_WEBHOOK, _CONDITION):
+        return _denier(name, Ref("", kind, LIFECYCLE_NAMESPACE if kind == "ResourceQuota" else "", name))
+    for one in configurations():
         for webhook in one.get("webhooks") or ():
             conditions = [each.get("expression") for each in webhook.get("matchConditions") or ()]
-            if webhook["name"] == name or (condition and condition in conditions):
-                return _note(ref_of(one))
-    what = f"the admission webhook {name}" if name else "an admission webhook with that condition"
-    return (
-        f"{what} denies it, and {ENDED_BY} `kubectl delete` with its configuration, which `kubectl get"
-        " validatingwebhookconfigurations,mutatingwebhookconfigurations -o yaml` shows"
-    )
+            if name in ([webhook["name"]] if kind == _WEBHOOK else conditions):
+                return _denier(webhook["name"], ref_of(one))
+    show = "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations -o yaml"
+    if kind == _WEBHOOK:
+        return Denier(name, f"the admission webhook {name}", show)
+    return Denier("", "an admission webhook with that condition", show)
 
 
-def _configurations(cluster: Cluster) -> list[Object]:
-    configurations: list[Object] = []
-    for kind in CONFIGURATION_KINDS:
-        # A user without the right to list them gets a command that shows them.
-        with suppress(ClusterError):
-            configurations += cluster.list(_API_VERSION, kind).items
-    return configurations
+def deletion_command(ref: Ref) -> str:
+    """The command that deletes an object, which no webhook or policy can prevent."""
+    place = f" --namespace {ref.namespace}" if ref.namespace else ""
+    return f"kubectl delete {ref.kind.lower()} {ref.name}{place}"
+
+
+def webhook_configurations(cluster: Cluster) -> list[Object]:
+    """All configurations of admission webhooks; none of a kind that can't be read."""
+
+    def configurations(kind: str) -> list[Object]:
+        try:
+            return cluster.list(_API_VERSION, kind).items
+        except ClusterError:
+            # Their owners are unknown then, and a message has a command that shows them.
+            return []
+
+    return [one for some in map_in_threads(configurations, CONFIGURATION_KINDS) for one in some]
+
+
+def _denier(name: str, ref: Ref) -> Denier:
+    return Denier(name, str(ref), deletion_command(ref))

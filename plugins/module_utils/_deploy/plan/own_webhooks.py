@@ -8,12 +8,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection
 
-from ..._cluster.admission.matching import CONFIGURATION_KINDS
+from ..._cluster.admission.denials import webhook_configurations
 from ..._cluster.cluster import Cluster, Object, Ref, ref_of
-from ..._cluster.errors import ClusterError
-from ..._threads import map_in_threads
-
-API_VERSION = "admissionregistration.k8s.io/v1"
 
 
 class OwnWebhooks:
@@ -56,18 +52,10 @@ class OwnWebhooks:
         ]
 
     def configurations(self) -> list[Object]:
-        """All configurations of webhooks; none of a kind that can't be read."""
+        """All configurations of webhooks, see :func:`~.denials.webhook_configurations`."""
         if self._configurations is None:
-            lists = map_in_threads(self._list, CONFIGURATION_KINDS)
-            self._configurations = [one for some in lists for one in some]
+            self._configurations = webhook_configurations(self._cluster)
         return self._configurations
-
-    def _list(self, kind: str) -> list[Object]:
-        try:
-            return self._cluster.list(API_VERSION, kind).items
-        except ClusterError:
-            # Then its owner is unknown, and it blocks like any other webhook.
-            return []
 
 
 def _has(configuration: Object, name: str) -> bool:
