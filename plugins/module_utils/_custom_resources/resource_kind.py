@@ -42,6 +42,7 @@ class ResourceKind(Generic[Model]):
         required: the parts that an object must have.
         only_name: the name of the only object of this kind, in the cluster or in a namespace; empty if there
             may be several.
+        labels: the names of labels that each object has, with values that differ.
         example: a valid record for dry runs; None if no plan tries this kind.
         is_namespaced: whether its objects are in namespaces.
         has_status: whether the status is a subresource.
@@ -64,6 +65,7 @@ class ResourceKind(Generic[Model]):
     rules: Sequence[Rule] = ()
     required: Sequence[str] = ()
     only_name: str = ""
+    labels: Sequence[str] = ()
     example: Model | None = None
     is_namespaced: bool = False
     has_status: bool = False
@@ -99,13 +101,13 @@ class ResourceKind(Generic[Model]):
         obj = {"apiVersion": API_VERSION, "kind": self.kind, METADATA: identity, **parts}
         return with_storage_version(obj, self.storage_version)
 
-    def example_object(self, labels: Mapping[str, str]) -> Object:
-        """The object of :attr:`example`, with further labels."""
+    def example_object(self) -> Object:
+        """The object of :attr:`example`, with the labels that each object has."""
         if self.example is None:
             raise ValueError(f"{self.kind} has no example")
         obj = self.object_of(self.example)
         obj[METADATA].setdefault("name", EXAMPLE_NAME)
-        obj[METADATA]["labels"] |= labels
+        obj[METADATA]["labels"] |= dict.fromkeys(self.labels, EXAMPLE_NAME)
         return obj
 
     @cached_property

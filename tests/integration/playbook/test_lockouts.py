@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.accounts import deployer_of
 from tests.support.extent import cases
 from tests.support.own_cluster import OwnCluster
 from tests.support.pasted_commands import paste
@@ -192,6 +193,23 @@ def test_lockouts_need_a_word_and_a_denied_run_names_the_command_that_ends_it(
         for one in objects:
             meta = one["metadata"]
             own_cluster.api.delete(one["apiVersion"], one["kind"], meta["name"], meta.get("namespace"))
+
+
+def test_an_existing_policy_that_denies_is_found_by_the_plan_also_without_the_right_to_read_it(
+    small: SmallRelease, playbook: Playbook, own_cluster: OwnCluster, tmp_path: Path
+) -> None:
+    small.component("shop", config_map("shop", tag="one"))
+    playbook.deploy(small.folder).succeeded()
+    small.write("shop", config_map("shop", tag="two"))
+    deployer = deployer_of(own_cluster, tmp_path)
+    for one in (policy(LEASES, **NEVER), binding("Deny", matchResources=IN_OUR_NAMESPACE)):
+        own_cluster.api.create(one)
+    try:
+        message = deployer.deploy(small.folder).refused()
+        assert message.count(" delete validatingadmissionpolicy guard`") == 1
+    finally:
+        own_cluster.api.delete(ADMISSION["apiVersion"], "ValidatingAdmissionPolicyBinding", "guard-all")
+        own_cluster.api.delete(ADMISSION["apiVersion"], "ValidatingAdmissionPolicy", "guard")
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ from ..desired.release_versions import is_deployment_open, is_same_release, serv
 from ..desired.waves import needs_problems, stages_of, waves_of
 from .abandonment import begun_migrations, irreversible_changes
 from .component_preflight import IntendedChanges
-from .lockout_check import LockoutCheck
+from .lockout_check import check_lockouts
 from .migration_warnings import migration_warnings
 from .observed_state import ObservedState
 from .own_webhooks import OwnWebhooks
@@ -307,21 +307,21 @@ class ReleaseRehearsal:
         return result
 
     def _check_lockouts(self, components: Sequence[ComponentPlan]) -> Sequence[Blocker]:
-        """Find what would prevent runs from writing; the webhooks that prevent it now."""
+        """Find what would prevent runs from writing; what refuses to let this one write."""
         request = self._request
-        check = LockoutCheck(
+        changes = [(one.name, change) for one in components for change in one.changes]
+        changes += [(one.component, change) for one in self._migrations.needed for change in one.writes]
+        findings = check_lockouts(
             self._cluster,
-            self._overlay,
+            changes,
             self._webhooks,
             request.record_kinds,
             request.policy.allow_webhooks,
+            are_current=self._observed.installation.definitions == request.record_kinds.hash,
         )
-        changes = [(one.name, change) for one in components for change in one.changes]
-        changes += [(one.component, change) for one in self._migrations.needed for change in one.writes]
-        silent, warnings = check.check_existing()
-        self._blockers += [*check.new_blockers(changes), *silent]
-        self._lockout_warnings = warnings
-        return silent
+        self._blockers += [*findings.additions, *findings.refusals]
+        self._lockout_warnings = findings.warnings
+        return findings.refusals
 
     def _served(self, api_version: str, kind: str) -> Resource | None:
         brought = self._brought.get((group_of(api_version), kind))

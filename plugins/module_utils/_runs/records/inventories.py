@@ -65,6 +65,7 @@ INVENTORY = ResourceKind(
     wide_columns=[("Owner", "string", ".spec.owner"), ("Digest", "string", ".spec.digest")],
     storage_version=STORAGE_VERSION,
     required=["spec"],
+    labels=(OWNER_LABEL,),
     example=InventoryPart("", EXAMPLE_NAME, COMPONENT),
 )
 

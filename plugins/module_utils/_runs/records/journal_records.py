@@ -75,6 +75,7 @@ JOURNAL_ENTRY: ResourceKind[JournalEntry] = ResourceKind(
     has_status=True,
     storage_version=STORAGE_VERSION,
     required=["spec"],
+    labels=(RUN_LABEL,),
     example=RecordedEntry("a/b", "patch", "v1", Ref("", "ConfigMap", "default", "a")),
 )
 

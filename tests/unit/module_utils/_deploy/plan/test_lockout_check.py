@@ -5,13 +5,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import ApiError
+from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import (
+    ApiError,
+    Conflict,
+    Forbidden,
+    Invalid,
+    NotFound,
+)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import Release
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.installation import INSTALLATION
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.record_writer import patch_record
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
@@ -19,6 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 from tests.support.driver import Deployer, config_map, deployer, deployer_after, release
 
 EVERYTHING = {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"]}
+GUARD = "validatingwebhookconfiguration guard"
 PODS = {**EVERYTHING, "apiGroups": [""], "resources": ["pods"]}
 MESSAGE = 'Internal error occurred: failed calling webhook "{}": failed to call webhook: connection refused'
 
@@ -43,6 +53,20 @@ def silence(someone: Deployer, webhook: str, *kinds: str) -> None:
     error = ApiError("ask", status=500, reason="InternalError", api_message=MESSAGE.format(webhook))
     writes = ("create", "apply", "patch", "delete")
     someone.cluster.fail_when(lambda request: request.verb in writes and request.ref.kind in kinds, error)
+
+
+def deny(someone: Deployer, words: str, *kinds: str, error: type[ApiError] = Invalid, **when: Any) -> None:
+    """Let the server refuse writes of some kinds in these words, or only some of them."""
+    assert isinstance(someone.cluster, MemoryCluster)
+    given = error("ask", status=403, reason="Forbidden", api_message=words)
+    someone.cluster.fail_when(
+        lambda one: (
+            one.verb in ("create", "apply", "patch", "delete")
+            and one.ref.kind in kinds
+            and all(getattr(one, name) == value for name, value in when.items())
+        ),
+        given,
+    )
 
 
 def webhook_warnings(planned: Result) -> list[str]:
@@ -161,6 +185,138 @@ def test_a_webhook_that_does_not_answer_blocks_with_the_command_to_run(
     assert "It does not answer, so this run could not write." in blocker
     assert blocker.splitlines()[-1] == "    kubectl delete validatingwebhookconfiguration guard"
     assert webhook_warnings(planned) == []
+
+
+POLICY = "x is forbidden: ValidatingAdmissionPolicy 'rules' with binding 'all' denied request: no"
+QUOTA = "leases is forbidden: exceeded quota: small, requested: count/leases=1, used: 0, limited: 0"
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "verb", "command"),
+    [
+        (POLICY, "Lease", "patch", "validatingadmissionpolicy rules"),
+        (POLICY, "KymaRun", "create", "validatingadmissionpolicy rules"),
+        (POLICY, "KymaInstallation", "patch", "validatingadmissionpolicy rules"),
+        (POLICY, "KymaInventory", "delete", "validatingadmissionpolicy rules"),
+        ('admission webhook "guard.x.io" denied the request: no', "KymaRun", "patch", GUARD),
+    ],
+)
+def test_a_denial_blocks_with_the_command_to_run_also_if_no_rule_says_so(
+    words: str, kind: str, verb: str, command: str
+) -> None:
+    someone = deployer_after(kyma("2.9"))
+    someone.cluster.with_field_manager("theirs").create(guard(PODS))
+    deny(someone, words, kind, verb=verb)
+    someone.materials.given = kyma("2.10")
+    [blocker] = someone.plan()["blockers"]
+    assert words in blocker
+    assert blocker.endswith(f"no run can write until you have run `kubectl delete {command}`")
+
+
+def test_each_write_of_a_run_is_tried_once() -> None:
+    someone = deployer_after(kyma("2.9"))
+    someone.materials.given = kyma("2.10")
+    memory = someone.cluster
+    assert isinstance(memory, MemoryCluster)
+    before = len(memory.requests)
+    someone.plan()
+    own = [
+        one for one in memory.requests[before:] if one.ref.kind.startswith("Kyma") or one.ref.kind == "Lease"
+    ]
+    assert Counter(f"{one.verb} {one.ref.kind}" for one in own if one.dry_run) == {
+        "patch Lease": 1,
+        # One is of the status.
+        "patch KymaInstallation": 2,
+        "create KymaInventory": 1,
+        "patch KymaInventory": 1,
+        "delete KymaInventory": 1,
+        # There is none yet to change.
+        "create KymaJournalEntry": 1,
+        "create KymaModule": 1,
+        "create KymaRun": 1,
+        "patch KymaRun": 2,
+        "delete KymaRun": 1,
+    }
+
+
+def test_each_that_denies_is_named_once() -> None:
+    someone = deployer_after(kyma("2.9"))
+    deny(someone, POLICY, "KymaRun", "KymaInventory", "Lease")
+    deny(someone, POLICY.replace("rules", "more"), "KymaModule")
+    someone.materials.given = kyma("2.10")
+    blockers = someone.plan()["blockers"]
+    assert ["policy rules" in one for one in blockers] == [True, False]
+    assert ["policy more" in one for one in blockers] == [False, True]
+
+
+def test_a_quota_counts_only_where_a_lease_has_to_be_created() -> None:
+    someone = deployer_after(kyma("2.9"))
+    deny(someone, QUOTA, "Lease", verb="create")
+    someone.materials.given = kyma("2.10")
+    assert not someone.plan().get("blockers")
+    someone.cluster.delete("coordination.k8s.io/v1", "Lease", "deployment", "kyma-lifecycle")
+    [blocker] = someone.plan()["blockers"]
+    assert blocker.endswith("`kubectl delete resourcequota small --namespace kyma-lifecycle`")
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        # The authorizer's, of which the roles remind.
+        (Forbidden, 'kymaruns is forbidden: User "ci" cannot create resource "kymaruns" in API group "x"'),
+        (Conflict, "the object has been modified"),
+        (NotFound, 'namespaces "kyma-lifecycle" not found'),
+    ],
+)
+def test_other_refusals_are_no_denials(error: type[ApiError], words: str) -> None:
+    someone = deployer_after(kyma("2.9"))
+    deny(someone, words, "KymaRun", "Lease", error=error, dry_run=True)
+    someone.materials.given = kyma("2.10")
+    assert someone.deploy()["state"] == "succeeded"
+
+
+def test_a_webhook_without_dry_runs_is_no_refusal() -> None:
+    someone = deployer_after(kyma("2.9"))
+    words = 'admission webhook "guard.x.io" does not support dry run'
+    refusal = Invalid("ask", status=400, reason="BadRequest", api_message=words)
+    assert isinstance(someone.cluster, MemoryCluster)
+    someone.cluster.fail_when(lambda one: one.dry_run and one.ref.kind == "KymaRun", refusal)
+    someone.materials.given = kyma("2.10")
+    assert someone.deploy()["state"] == "succeeded"
+
+
+@pytest.mark.parametrize(
+    ("error", "words"), [(Forbidden, "not today"), (Invalid, "KymaRun is invalid: spec")]
+)
+def test_an_unknown_refusal_blocks_too(error: type[ApiError], words: str) -> None:
+    someone = deployer_after(kyma("2.9"))
+    deny(someone, words, "KymaRun", error=error, verb="create")
+    someone.materials.given = kyma("2.10")
+    [blocker] = someone.plan()["blockers"]
+    assert words in blocker
+    assert "A run writes such objects, so this one could not write." in blocker
+
+
+def test_the_form_of_a_record_counts_only_with_the_definitions_of_this_version() -> None:
+    someone = deployer_after(kyma("2.9"))
+    deny(someone, "KymaRun is invalid: spec", "KymaRun", verb="patch", dry_run=True)
+    someone.materials.given = kyma("2.10")
+    # Those that are stored may be older.
+    assert not someone.plan().get("blockers")
+    deny(someone, "KymaRun is invalid: spec", "KymaRun", verb="create", dry_run=True)
+    assert someone.plan()["blockers"]
+    patch_record(someone.cluster, INSTALLATION, "kyma", "status", {"definitions": "other"})
+    assert not someone.plan().get("blockers")
+
+
+def test_without_the_right_to_read_webhooks_the_command_shows_them() -> None:
+    someone = deployer_after(kyma("2.9"))
+    silence(someone, "guard.x.io", "KymaRun")
+    someone.materials.given = kyma("2.10")
+    [blocker] = someone.plan()["blockers"]
+    assert "It does not answer, so this run could not write." in blocker
+    command = "    kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations -o yaml"
+    assert blocker.splitlines()[-1] == command
 
 
 def test_webhooks_are_read_only_if_there_is_something_to_write() -> None:

@@ -25,7 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.run_re
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply.change import ObjectChange
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.shared.record_kinds import RECORD_KINDS
 
-REQUESTS = requests_of_runs(RECORD_KINDS)
+REQUESTS = requests_of_runs(RECORD_KINDS, NEW_NAMESPACE_LABELS)
 OURS = "lifecycle.kyma-project.io"
 ALL = {ACCESS_REVIEWS, RECORDS, LEASES}
 
@@ -52,13 +52,13 @@ def configuration(*rules: dict[str, Any], name: str = "guard.x.io", **webhook: A
     }
 
 
-NEEDS = RunNeeds(REQUESTS, NEW_NAMESPACE_LABELS)
+NEEDS = RunNeeds(REQUESTS)
 
 
 def concerned(*objects: Object, labels: dict[str, str] | None = None) -> set[str]:
-    needs = RunNeeds(REQUESTS, labels or NEW_NAMESPACE_LABELS)
+    needs = RunNeeds(requests_of_runs(RECORD_KINDS, labels or NEW_NAMESPACE_LABELS))
     results = lockouts({ref_of(one): one for one in objects}, needs)
-    return {request.what for one in results for request in one.requests}
+    return {what for what in ALL for one in results if what in one.effect}
 
 
 @pytest.mark.parametrize(
@@ -229,9 +229,7 @@ def test_policies_count_with_a_binding_that_denies(judging: list[Object], what: 
 
 def names_of_new(live: list[Object], *changes: tuple[Object | None, Object | None]) -> list[str]:
     made = [change(before, after) for before, after in changes]
-    needs = RunNeeds(
-        REQUESTS, NEW_NAMESPACE_LABELS, "ci", ["deployers"], server_groups=["", "coordination.k8s.io"]
-    )
+    needs = RunNeeds(REQUESTS, "ci", ["deployers"], server_groups=["", "coordination.k8s.io"])
     return [one.name for one in new_lockouts(made, {ref_of(one): one for one in live}, needs, ["allowed"])]
 
 
@@ -312,13 +310,13 @@ def test_flow_control_counts_if_it_matches_the_account_that_runs(one: dict[str, 
 
 
 def test_the_account_that_runs_may_be_a_service_account() -> None:
-    needs = RunNeeds((), {}, "system:serviceaccount:shop:ci")
+    needs = RunNeeds((), "system:serviceaccount:shop:ci", ["system:serviceaccounts:shop"])
     for name, count in (("ci", 1), ("*", 1), ("other", 0)):
         schema = flow_schema(subject("ServiceAccount", name, namespace="shop"))
         assert len(lockouts({ref_of(schema): schema}, needs)) == count
     # Its name is unknown.
     schema = flow_schema(subject("User", "alice"))
-    assert len(lockouts({ref_of(schema): schema}, RunNeeds((), {}))) == 1
+    assert len(lockouts({ref_of(schema): schema}, RunNeeds(()))) == 1
 
 
 def api_service(name: str, **service: Any) -> Object:

@@ -98,7 +98,8 @@ def test_an_administrator_takes_one_access_review() -> None:
     someone = deployer(kyma())
     cluster = limited(someone)
     assert not someone.plan().get("failed")
-    assert cluster.reviews == [{"namespace": "kyma-lifecycle-anywhere"}]
+    # Before, one of each kind shows whether admission lets them pass.
+    assert cluster.reviews[2:] == [{"namespace": "kyma-lifecycle-anywhere"}]
 
 
 def test_all_missing_rights_are_in_one_blocker_with_the_roles() -> None:
@@ -392,7 +393,7 @@ def meanwhile(
     seen: list[Request] = []
 
     def quicker(request: Request) -> bool:
-        if (request.verb, request.ref.kind) == on:
+        if (request.verb, request.ref.kind) == on and not request.dry_run:
             seen.append(request)
             if len(seen) == write:
                 act()
