@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.accounts import deployer_of
+from tests.support.audit import writes
 from tests.support.extent import cases
 from tests.support.own_cluster import OwnCluster
 from tests.support.pasted_commands import paste
@@ -193,6 +194,30 @@ def test_lockouts_need_a_word_and_a_denied_run_names_the_command_that_ends_it(
         for one in objects:
             meta = one["metadata"]
             own_cluster.api.delete(one["apiVersion"], one["kind"], meta["name"], meta.get("namespace"))
+
+
+def test_a_run_that_installs_the_definitions_asks_again_before_it_writes_anything_else(
+    small: SmallRelease, playbook: Playbook, own_cluster: OwnCluster
+) -> None:
+    definitions = own_cluster.api.list("apiextensions.k8s.io/v1", "CustomResourceDefinition").items
+    for one in definitions:
+        own_cluster.api.delete(one["apiVersion"], one["kind"], one["metadata"]["name"])
+    for one in (policy(OURS, **NEVER), binding("Deny")):
+        own_cluster.api.create(one)
+    try:
+        small.component("shop", config_map("shop", tag="one"))
+        failed = playbook.deploy(small.folder).failed()
+        assert not failed.planning.get("blockers")
+        assert not [
+            one for one in writes(failed.requests) if "/configmaps" in one or "/apis/lifecycle." in one
+        ]
+        [message] = {str(one["msg"]) for one in failed.results if " delete " in str(one.get("msg"))}
+        assert '"guard" deleted' in paste(message, "kubectl", playbook.environment, playbook.folder)
+        playbook.deploy(small.folder).succeeded()
+    finally:
+        for name in ("", "Binding"):
+            kind = f"ValidatingAdmissionPolicy{name}"
+            own_cluster.api.delete(ADMISSION["apiVersion"], kind, "guard-all" if name else "guard")
 
 
 def test_an_existing_policy_that_denies_is_found_by_the_plan_also_without_the_right_to_read_it(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from ..._carrier.task import Result, Task
@@ -89,7 +90,8 @@ def start_run(task: Task, kinds: RecordKinds, plan: Mapping[str, Any]) -> Result
         phases = _phases_before(plan, time.monotonic() - started)
         # First, because the run's seconds begin with it.
         begin = _run_begin(plan, seen.installation, task.params)
-        install_definitions(working_task.cluster, seen.installation, kinds)
+        if install_definitions(working_task.cluster, seen.installation, kinds):
+            _require_writable(working_task.cluster, kinds)
         begun = _installation_while_running(plan, seen.installation, kinds)
         if task.params["rollout"]:
             begun = replace(begun, rollout=begin.rollout)
@@ -105,6 +107,21 @@ def start_run(task: Task, kinds: RecordKinds, plan: Mapping[str, Any]) -> Result
         "seconds": run_seconds(begin, {"phases": phases}),
         "started_at": precise_timestamp(),
     }
+
+
+def _require_writable(cluster: Cluster, kinds: RecordKinds) -> None:
+    """Ask whether the run may write its records, which the plan could not ask without their definitions.
+
+    Raises:
+        LifecycleError: a webhook, a policy or a quota refuses them.
+    """
+    from ..._cluster.admission.denials import webhook_configurations
+    from ..plan.run_requests import refused_requests
+
+    # A server uses an updated definition only after some moments.
+    configurations = partial(webhook_configurations, cluster)
+    if refused := refused_requests(cluster, kinds, configurations, are_current=False):
+        raise LifecycleError("; ".join(one.message for one in refused))
 
 
 def _run_begin(plan: Mapping[str, Any], before: Installation, params: Mapping[str, Any]) -> RunBegin:

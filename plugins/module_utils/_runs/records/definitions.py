@@ -89,15 +89,18 @@ def are_installed(cluster: Cluster, installation: Installation, kinds: RecordKin
         return False
 
 
-def install_definitions(cluster: Cluster, installation: Installation, kinds: RecordKinds) -> None:
-    """Install the definitions of kinds of record, unless the cluster has them.
+def install_definitions(
+    cluster: Cluster, installation: Installation, kinds: RecordKinds
+) -> tuple[Object, ...]:
+    """Install the definitions of kinds of record, unless the cluster has them; those that were installed.
 
     Raises:
         LifecycleError: the server refuses them, or does not serve them in time.
     """
     if are_installed(cluster, installation, kinds):
-        return
+        return ()
     try:
         kinds.installed.install(cluster)
     except Forbidden as refusal:
         raise LifecycleError(kinds.installed.problem(refusal)) from refusal
+    return kinds.definitions

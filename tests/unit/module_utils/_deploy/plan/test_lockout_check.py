@@ -319,6 +319,27 @@ def test_without_the_right_to_read_webhooks_the_command_shows_them() -> None:
     assert blocker.splitlines()[-1] == command
 
 
+@pytest.mark.parametrize("kind", ["KymaInstallation", "KymaInventory", "KymaJournalEntry", "KymaRun"])
+def test_the_first_run_asks_again_before_it_writes_anything_of_the_release(kind: str) -> None:
+    someone = deployer(kyma("2.9"))
+    planned = someone.plan()
+    deny(someone, POLICY, kind, dry_run=True)
+    result = someone.carry_out(planned)
+    assert "`kubectl delete validatingadmissionpolicy rules`" in str(result)
+    memory = someone.cluster
+    assert isinstance(memory, MemoryCluster)
+    written = {one.ref.kind for one in memory.requests if one.writes}
+    assert written <= {"Namespace", "Lease", "CustomResourceDefinition", "ClusterRole"}
+
+
+def test_the_next_run_does_not_ask_again() -> None:
+    someone = deployer_after(kyma("2.9"))
+    someone.materials.given = kyma("2.10")
+    planned = someone.plan()
+    deny(someone, POLICY, "KymaRun", dry_run=True)
+    assert someone.carry_out(planned)["state"] == "succeeded"
+
+
 def test_webhooks_are_read_only_if_there_is_something_to_write() -> None:
     someone = deployer_after(kyma("2.9"))
     someone.cluster.with_field_manager("theirs").create(guard(EVERYTHING))
