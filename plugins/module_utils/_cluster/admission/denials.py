@@ -62,8 +62,8 @@ def name_denier(cluster: Cluster, error: ApiError) -> None:
         cluster: is read only for a denial whose message does not name an object.
         error: is changed if something known denies the write.
     """
-    if ENDED_BY not in str(error) and (one := denier_of(error, lambda: webhook_configurations(cluster))):
-        error.args = (f"{error}; {one.note}",)
+    if ENDED_BY not in str(error) and (denier := denier_of(error, lambda: webhook_configurations(cluster))):
+        error.args = (f"{error}; {denier.note}",)
 
 
 def is_denial(error: ApiError) -> bool:
