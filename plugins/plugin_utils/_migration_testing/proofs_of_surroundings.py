@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import io
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import replace
 
 from .attempt_record import AttemptRecord, attempt_migration, check_migration
 from .case import Case
 from .hash_seeds import releases_named_in
-from .secret_values import SHORTEST_SECRET, secret_values, shows, texts_in
+from .secret_values import secret_values, shows, texts_in
 from .state import bullet_list
 
 Problems = Iterator[str]
@@ -30,25 +30,17 @@ def keeps_secrets(case: Case) -> Problems:
         attempts = [case.attempt(cluster), check_migration(case.migration, case.start_after(), case.around)]
     said = {
         "evidence": [verdict.evidence for attempt in attempts for verdict in attempt.verdicts],
-        "log": [*case.said, *(text for attempt in attempts for text in attempt.said)],
+        "log or errors": [*case.said, *(text for one in attempts for text in (*one.said, one.error))],
         "output": [output.getvalue()],
     }
     public = [text for obj in case.before if obj["kind"] != "Secret" for text in texts_in(obj)]
-    names = [str(obj["metadata"]) for obj in [*case.before, *case.after]]
     others = {ref: obj for ref, obj in case.undisturbed[1].items() if obj and ref.kind != "Secret"}
     for ref, key, value in secret_values([*case.before, *case.after]):
-        is_short = len(value) < SHORTEST_SECRET
-        if is_short and _has(names, value):
-            continue
-        places = [f"its {place}" for place, texts in said.items() if _has(texts, value)]
-        if not is_short and not _has(public, value):
-            places += [str(other) for other, obj in others.items() if _has(texts_in(obj), value)]
+        places = [f"its {place}" for place, texts in said.items() if shows(texts, value)]
+        if not shows(public, value):
+            places += [str(other) for other, obj in others.items() if shows(texts_in(obj), value)]
         for place in places:
             yield f"the value of data.{key} of {ref} is in {place}: name the Secret and its key instead"
-
-
-def _has(texts: Iterable[str], value: str) -> bool:
-    return any(shows(text, value) for text in texts)
 
 
 @contextmanager

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import functools
-import json
 import os
 import socket
 import threading
@@ -16,13 +15,15 @@ import uuid
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
+    ClusterError,
     Conflict,
     Context,
     Migration,
+    MigrationError,
     Object,
     Phase,
     Verdict,
@@ -107,6 +108,8 @@ class Pair:
     after: list[Object]
     says: tuple[str, ...]
     options: dict[str, Any] = field(default_factory=dict)
+    needs_an_error: bool = False
+    """Whether it shows only after an error of a call."""
 
 
 def runs(
@@ -479,25 +482,46 @@ def read_secret(ctx: Context, key: str) -> str:
     return base64.b64decode((get(ctx, SECRET, "login").get("data") or {}).get(key, "")).decode()
 
 
-def in_json(text: str) -> str:
-    return json.loads(text or "{}").get("db", {}).get("password", "")
+LOGIN = secret(password="tr0ub4dor")
 
 
-def in_docker(text: str) -> str:
-    auths = json.loads(text or "{}").get("auths", {})
-    return "".join(base64.b64decode(one["auth"]).decode().partition(":")[2] for one in auths.values())
-
-
-def leaks(key: str, value: str, read: Callable[[str], str], *says: str) -> Pair:
+def leaks(show: Callable[[str], str]) -> Pair:
     """It reads a value, and its evidence has it."""
 
     def flawed(ctx: Context) -> Verdict:
-        return verdict(is_red(ctx), f"{read(read_secret(ctx, key))} in settings")
+        return verdict(is_red(ctx), f"{show(read_secret(ctx, 'password'))} in settings")
 
     def repaired(ctx: Context) -> Verdict:
-        return verdict(is_red(ctx) and read(read_secret(ctx, key)), "settings of Secret shop/login")
+        return verdict(is_red(ctx) and read_secret(ctx, "password"), "settings of Secret shop/login")
 
-    return checks(flawed, repaired, *says, before=[secret(**{key: value})])
+    says = (
+        "it shows no values of Secrets",
+        "the value of data.password of Secret shop/login is in its evidence",
+    )
+    return checks(flawed, repaired, *says, before=[LOGIN])
+
+
+def complains(say: Callable[[Context, str], object]) -> Pair:
+    """It shows a value if a call fails."""
+
+    def painting(text: str) -> Run:
+        def run(ctx: Context) -> None:
+            password = read_secret(ctx, "password")
+            try:
+                paint(ctx)
+            except ClusterError:
+                say(ctx, text or password)
+                raise
+
+        return run
+
+    says = "it shows no values of Secrets", "of Secret shop/login is in its log or errors"
+    pair = runs(check_red, painting(""), painting("no password"), [RED, LOGIN], [GREEN, LOGIN], *says)
+    return replace(pair, needs_an_error=True)
+
+
+def fail(text: str) -> None:
+    raise MigrationError(f"it does not accept {text}")
 
 
 # Process, versions, undo.
@@ -734,20 +758,12 @@ PAIRS: dict[str, Pair] = {
     "changes what it read": checks(
         changed_read, check_red, "check changes nothing that it reads", "ConfigMap"
     ),
-    "a password in JSON": leaks(
-        "settings",
-        json.dumps({"db": {"password": "tr0ub4dor"}}),
-        in_json,
-        "it shows no values of Secrets",
-        "data.settings",
-    ),
-    "a password for a registry": leaks(
-        ".dockerconfigjson",
-        json.dumps({"auths": {"registry.example.com": {"auth": encoded("robot:tr0ub4dor")}}}),
-        in_docker,
-        "it shows no values of Secrets",
-    ),
-    "a short PIN": leaks("pin", "48151", str, "it shows no values of Secrets", "data.pin"),
+    "a password in evidence": leaks(str),
+    "a password in evidence, in base64": leaks(encoded),
+    "a password in a warning": complains(lambda ctx, text: ctx.log.warning(f"it does not accept {text}")),
+    "a password in a warning, in base64": complains(lambda ctx, text: ctx.log.warning(encoded(text))),
+    "a password in an error": complains(lambda _ctx, text: fail(text)),
+    "a password in an error, in base64": complains(lambda _ctx, text: fail(encoded(text))),
     "a thread that works on": runs(check_red, works_on, works_in_pool, [RED], [GREEN], "thread"),
     "state in an object": runs(
         check_red,

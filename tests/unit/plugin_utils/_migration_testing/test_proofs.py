@@ -162,7 +162,7 @@ CAUGHT: list[tuple[type[Migration], str, list[Object], str]] = [
         bad.LogsTheToken,
         "it shows no values of Secrets",
         AFTER,
-        "the value of data.token of Secret shop/token is in its log: name the Secret and its key instead",
+        "the value of data.token of Secret shop/token is in its log or errors: name the Secret and its key",
     ),
     (
         bad.ChangesTheVariables,
