@@ -103,9 +103,7 @@ def check_migration(
     """Call only ``check``, and compare the answers to its reads if the caller wants it."""
     attempt = AttemptRecord(Recording(reads=[] if compares_reads else None))
     with _watching(attempt):
-        [result] = engine.check_migrations(
-            [_watched(migration, attempt, around)], _setting(cluster, around, attempt.process)
-        )
+        [result] = engine.check_migrations([_watched(migration, attempt, around)], _setting(cluster, around))
     if result.error:
         _note_failure(attempt, result.error)
     return attempt
@@ -140,7 +138,7 @@ def attempt_migration(
     with _watching(attempt):
         [outcome] = engine.run_migrations(
             [watched],
-            replace(_setting(cluster, around, attempt.process), rehearsal=rehearsal, journal=journal),
+            replace(_setting(cluster, around), rehearsal=rehearsal, journal=journal),
         )
     attempt.in_time = outcome.state != TIMEOUT
     if not attempt.in_time:
@@ -165,7 +163,7 @@ def undo_migration(
     undone = undo_writes(cluster, entries)
     if not migration.has_own_undo():
         return undone, ""
-    [outcome] = engine.run_own_undo([migration], _setting(cluster, around, ProcessUse()))
+    [outcome] = engine.run_own_undo([migration], _setting(cluster, around))
     return undone, outcome.error
 
 
@@ -175,14 +173,10 @@ def _watching(attempt: AttemptRecord) -> Iterator[None]:
         attempt.process = use
         yield
     if use.ended_by:
-        _note_failure(
-            attempt,
-            f"it calls {use.ended_by}: that ends the process that all migrations share, and fails the "
-            f"deployment. Let it raise MigrationError, or cancel the deployment by ctx.cancel",
-        )
+        _note_failure(attempt, use.ended_by)
 
 
-def _setting(cluster: Cluster, around: MigrationEnvironment, process: ProcessUse) -> EngineSettings:
+def _setting(cluster: Cluster, around: MigrationEnvironment) -> EngineSettings:
     end = time.monotonic() + around.seconds
 
     def progress(subject: str, state: str, detail: str = "", _step: Step | None = None) -> None:
@@ -196,8 +190,7 @@ def _setting(cluster: Cluster, around: MigrationEnvironment, process: ProcessUse
         profile=around.profile,
         variables=around.variables,
         remaining=lambda: max(0.0, end - time.monotonic()),
-        # A migration that has ended its process is given up at once.
-        cancelled=lambda: process.ended_by != "",
+        cancelled=lambda: False,
         grace=0.0,
     )
 

@@ -5,21 +5,28 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import logging
+import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import replace
 
+from ...module_utils.migration import Migration
 from .attempt_record import AttemptRecord, attempt_migration, check_migration
 from .case import Case
-from .hash_seeds import releases_named_in
+from .process_state import is_of_author
 from .secret_values import secret_values, shows, texts_in
 from .state import bullet_list
 
 Problems = Iterator[str]
 
 OTHER_RELEASES = ("0.0.1", "98.7.6")
+MOST_RELEASES = 10
+RELEASE = re.compile(r"""["']([1-9]\d?(?:\.\d{1,2}){0,2})\.?["']|\(([1-9]\d?), (\d{1,2})\)""")
+"""A release in the code of a migration, or its parts."""
 DECIDE = "it decides by ctx.release. Let it decide from the cluster, which may have come from any release"
 
 
@@ -82,7 +89,7 @@ def decides_without_release(case: Case) -> Problems:
     done = check_migration(case.migration, case.start_after(), case.around)
     if case.server.waits or undisturbed.error or done.error:
         return
-    for release in (*OTHER_RELEASES, *releases_named_in(case.migration)):
+    for release in (*OTHER_RELEASES, *_releases_named_in(case.migration)):
         around = replace(case.around, release=release)
         cluster = case.start()
         attempt = attempt_migration(case.migration, cluster, around)
@@ -96,6 +103,15 @@ def decides_without_release(case: Case) -> Problems:
         if problems := [problem for problem in problems if release not in problem]:
             yield f"for release {release}, its run has another result: {DECIDE}" + bullet_list(problems)
             return
+
+
+def _releases_named_in(migration: type[Migration]) -> list[str]:
+    """Releases that the files of its classes may mean: ``"2.9"``, ``"2."``, ``(2, 9)``."""
+    modules = {one.__module__ for one in migration.__mro__ if is_of_author(one.__module__)}
+    sources = " ".join(inspect.getsource(sys.modules[one]) for one in modules)
+    named = {".".join(filter(None, parts)) for parts in RELEASE.findall(sources)}
+    precise_first = sorted(named, key=lambda text: (-text.count("."), text))[:MOST_RELEASES]
+    return [text if "." in text else f"{text}.0" for text in precise_first]
 
 
 def check_stands_an_empty_cluster(case: Case) -> Problems:

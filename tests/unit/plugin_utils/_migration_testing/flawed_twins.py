@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import base64
+import datetime
 import functools
 import os
 import socket
+import sys
 import threading
 import time
 import uuid
@@ -386,6 +388,9 @@ def deleting_old(*, by_uid: bool) -> Run:
     return run
 
 
+# The process.
+
+
 def set_variable(_ctx: Context) -> None:
     os.environ["SHOP_MIGRATED_AT"] = str(time.monotonic_ns())
 
@@ -414,18 +419,29 @@ def colored(color: str) -> list[Object]:
     return [made(CONFIG, f"settings-{name}", data={"color": color}) for name in "abc"]
 
 
-def set_order(order: Callable[[set[str]], Any]) -> type[Migration]:
-    return migration(named_in(order), paint_all)
+WORDS = ["color", "size", "shape", "kind", "weight", "age", "height", "depth", "taste"]
+
+
+def set_order(order: Callable[[Any], Any]) -> Check:
+    return lambda ctx: verdict(is_red(ctx), ", ".join(order({*WORDS})))
 
 
 def keys_order(order: Callable[[Any], Any]) -> Check:
     def check(ctx: Context) -> Verdict:
         data = get(ctx, CONFIG, "settings").get("data") or {}
-        return verdict(
-            data.get("color") == "red", " and ".join(order(data.keys() | {"size", "shape", "kind"}))
-        )
+        return verdict(data.get("color") == "red", " and ".join(order(data.keys() | {*WORDS})))
 
     return check
+
+
+def says_elsewhere(name: str, flawed: Check, repaired: Check, **options: Any) -> Pair:
+    """A pair that only another process tells apart. It imports the flawed one by a name in this module."""
+    pair = checks(
+        flawed, repaired, "check returns the same twice", "asked in another process, check said", **options
+    )
+    pair.flawed.__qualname__ = name
+    globals()[name] = pair.flawed
+    return pair
 
 
 def started(_ctx: Context) -> None:
@@ -524,7 +540,7 @@ def fail(text: str) -> None:
     raise MigrationError(f"it does not accept {text}")
 
 
-# Process, versions, undo.
+# Versions, undo.
 
 
 class State:
@@ -702,20 +718,26 @@ PAIRS: dict[str, Pair] = {
         "check returns the same twice",
         "characters, and plans record and compare only the first 1000",
     ),
-    "the order of a set": Pair(
-        set_order(list),
-        set_order(sorted),
-        colored("red"),
-        colored("green"),
-        ("check returns the same twice", "hash"),
+    "the order of a set": says_elsewhere("SetOrder", set_order(list), set_order(sorted)),
+    "the order of keys": says_elsewhere("KeysOrder", keys_order(list), keys_order(sorted)),
+    "os.environ": says_elsewhere(
+        "Environment",
+        lambda ctx: verdict(is_red(ctx) and os.environ.get("PATH")),
+        lambda ctx: verdict(is_red(ctx) and ctx.variables["path"]),
+        variables={"path": "yes"},
     ),
-    "the order of keys": checks(keys_order(list), keys_order(sorted), "check returns the same twice", "hash"),
-    "os.environ": checks(
-        lambda ctx: verdict(is_red(ctx) and os.environ.get("HOME")),
-        lambda ctx: verdict(is_red(ctx) and ctx.variables["home"]),
-        "check uses the cluster alone",
-        "os.environ",
-        variables={"home": "yes"},
+    "a variable that must be set": says_elsewhere(
+        "Requires", also(lambda _ctx: os.environ["PATH"]), check_red
+    ),
+    "the clock": says_elsewhere(
+        "Clock", lambda ctx: verdict(is_red(ctx), f"{time.time() // 86_400} days"), check_red
+    ),
+    "a date": says_elsewhere(
+        "Date", lambda ctx: verdict(is_red(ctx), f"{datetime.datetime.now(datetime.UTC):%F}"), check_red
+    ),
+    "a day": says_elsewhere("Day", lambda ctx: verdict(is_red(ctx), str(datetime.date.today())), check_red),
+    "a process number": says_elsewhere(
+        "Process", lambda ctx: verdict(is_red(ctx), f"{os.getpid()}"), check_red
     ),
     "a thread in check": checks(
         also(started),
@@ -726,18 +748,9 @@ PAIRS: dict[str, Pair] = {
     "waits in check": checks(
         also(lambda _ctx: time.sleep(0.001)), check_red, "check uses the cluster alone", "time.sleep"
     ),
-    "waits for an event": checks(
-        also(lambda _ctx: threading.Event().wait(0.001)),
-        check_red,
-        "check uses the cluster alone",
-        "threading",
-    ),
     "a host name": checks(also(lambda _ctx: socket.gethostname()), check_red, "check uses the cluster alone"),
-    "a process number": checks(
-        also(lambda _ctx: os.getpid()), check_red, "check uses the cluster alone", "os.getpid"
-    ),
     "a random name": checks(
-        also(lambda _ctx: uuid.uuid4()), check_red, "check uses the cluster alone", "random"
+        lambda ctx: verdict(is_red(ctx), f"{uuid.uuid4()}"), check_red, "check returns the same twice"
     ),
     "check by release": checks(
         lambda ctx: verdict(is_red(ctx) and ctx.release < "2"), check_red, "decides by ctx.release"
@@ -813,6 +826,11 @@ PAIRS: dict[str, Pair] = {
         "QUEUE",
     ),
 }
+
+if sys.version_info < (3, 12):
+    del PAIRS["a thread in check"]  # Python does not report it.
+if sys.version_info < (3, 13):
+    del PAIRS["waits in check"]
 
 
 # Good ones.

@@ -10,7 +10,6 @@ import datetime
 import logging
 import os
 import random
-import secrets
 import signal
 import socket
 import subprocess
@@ -22,7 +21,7 @@ import urllib.request
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
-from os import _exit as leave
+from os import kill
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +88,6 @@ def caught(
 
 USES: dict[str, tuple[Does, str]] = {
     "open": (lambda _ctx: Path("/etc/hostname").open().close(), "uses a file (/etc/hostname)"),
-    "exists": (lambda _ctx: Path("/etc/hostname").exists(), "reads a file's state"),
     "listdir": (lambda _ctx: list(Path("/").iterdir()), "uses a file (os."),
     "tempfile": (lambda _ctx: tempfile.TemporaryFile().close(), "uses a file"),
     "a program": (lambda _ctx: subprocess.run(["true"], check=True), "starts a program (subprocess.Popen)"),
@@ -97,16 +95,8 @@ USES: dict[str, tuple[Does, str]] = {
     "a socket": (lambda _ctx: socket.socket().close(), "uses the network (socket.__new__)"),
     "a name": (lambda _ctx: socket.getaddrinfo("127.0.0.1", 1), "uses the network (socket.getaddrinfo)"),
     "a URL": (lambda _ctx: fails(lambda: urllib.request.urlopen("http://127.0.0.1:1")), "uses the network"),
-    "time": (lambda _ctx: time.time(), "reads the clock (time.time)"),
-    "monotonic": (lambda _ctx: time.monotonic(), "reads the clock (time.monotonic)"),
-    "strftime": (lambda _ctx: time.strftime("%F"), "reads the clock (time.strftime)"),
-    "now": (lambda _ctx: datetime.datetime.now(datetime.UTC), "reads the clock (datetime.now)"),
-    "today": (lambda _ctx: datetime.date.today(), "reads the clock (date.today)"),
-    "random": (lambda _ctx: random.random(), "uses a random value (random)"),
-    "choice": (lambda _ctx: random.choice("ab"), "uses a random value (random)"),
-    "uuid": (lambda _ctx: uuid.uuid4(), "uses a random value (os.urandom)"),
-    "secrets": (lambda _ctx: secrets.token_hex(4), "uses a random value (os.urandom)"),
-    "within a retry": (lambda ctx: ctx.retry(time.time), "reads the clock (time.time)"),
+    "a variable": (lambda _ctx: os.environ.update(SHOP="1"), "changes its process (os.putenv)"),
+    "within a retry": (lambda ctx: ctx.retry(socket.gethostname), "uses the network (socket.gethostname)"),
 }
 
 
@@ -129,7 +119,7 @@ class _ClosedLate:
         self.itself = self
 
     def __del__(self) -> None:
-        time.time()
+        socket.gethostname()
 
 
 def test_objects_that_the_garbage_collector_ends_during_a_check_are_not_its_own() -> None:
@@ -178,20 +168,22 @@ def swallow(does: Does) -> Does:
 
 
 ENDS: dict[str, Does] = {
-    "os._exit": lambda _ctx: os._exit(0),
-    "imported": lambda _ctx: leave(0),
     "kill": lambda _ctx: os.kill(os.getpid(), signal.SIGKILL),
-    "abort": lambda _ctx: os.abort(),
-    "a signal": lambda _ctx: signal.raise_signal(signal.SIGKILL),
-    "swallowed": swallow(lambda _ctx: os._exit(0)),
-    "again and again": lambda ctx: [swallow(lambda _ctx: os._exit(0))(ctx) for _time in range(3)],
-    "a thread": lambda _ctx: wait_for(threading.Thread(target=quietly_leave)),
+    "its group": lambda _ctx: os.killpg(0, signal.SIGTERM),
+    "imported": lambda _ctx: kill(os.getpid(), signal.SIGTERM),
+    "swallowed": swallow(lambda _ctx: kill_itself()),
+    "again and again": lambda ctx: [swallow(lambda _ctx: kill_itself())(ctx) for _time in range(3)],
+    "a thread": lambda _ctx: wait_for(threading.Thread(target=quietly_kill_itself)),
 }
 
 
-def quietly_leave() -> None:
+def kill_itself() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def quietly_kill_itself() -> None:
     with suppress(BaseException):
-        os._exit(0)
+        kill_itself()
 
 
 def wait_for(thread: threading.Thread) -> None:
@@ -216,14 +208,14 @@ def test_a_migration_that_ends_its_process_only_after_an_error_is_caught() -> No
             try:
                 super().forget(ctx, token)
             except Exception:
-                os._exit(0)
+                kill_itself()
 
     assert "with an error instead of the effect of call 4" in caught(GivesUp)
 
 
 def test_a_migration_that_ends_its_process_without_need_is_caught() -> None:
     with pytest.raises(Disproved, match="ends the process"):
-        assert_not_needed(with_check(lambda _ctx: os._exit(0)))
+        assert_not_needed(with_check(lambda _ctx: kill_itself()))
 
 
 def test_a_check_that_exits_has_failed() -> None:

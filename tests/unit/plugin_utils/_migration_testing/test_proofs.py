@@ -87,10 +87,10 @@ CAUGHT: list[tuple[type[Migration], str, list[Object], str]] = [
         "on `before` without labels, its check failed: KeyError: 'labels'",
     ),
     (
-        bad.AsksTheTime,
+        bad.ReadsAFile,
         "check uses the cluster alone",
         AFTER,
-        "on `before`, check reads the clock (time.time): it decides from the cluster alone",
+        "on `before`, check uses a file (/etc/hostname): it decides from the cluster alone",
     ),
     (
         bad.NeedsWhatIsNotThereYet,
