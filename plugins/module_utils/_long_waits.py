@@ -19,6 +19,10 @@ _WAIT_LISTENERS: list[Report] = []
 _REPORTED_WAITS: dict[str, float] = {}
 
 
+THREAD = "alarms"
+"""The name of the thread that alarms share."""
+
+
 class _Alarms:
     """The alarms of a process, which share a thread; it ends once there are none."""
 
@@ -41,7 +45,7 @@ class _Alarms:
             self._due[alarm] = due, act
             if not self._is_running:
                 self._is_running = True
-                threading.Thread(target=self._run, daemon=True).start()
+                threading.Thread(target=self._run, name=THREAD, daemon=True).start()
             elif is_first:
                 self._change.notify()
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,7 +21,8 @@ from ...module_utils._migrations.journal.undo_report import UndoneObject
 from ...module_utils._migrations.results import TIMEOUT, EngineSettings
 from ...module_utils._progress import Step
 from ...module_utils.migration import Component, Context, Logger, Migration, Verdict, needed
-from .process_watch import ProcessUse, watch_process
+from .process_state import restore_shared, shared_state
+from .process_watch import CHECK, ProcessUse, watch_process
 from .recorded_cluster import Fault, RecordedCluster, Recording
 
 
@@ -65,6 +65,7 @@ class AttemptRecord:
         said: its log lines, and why it cancelled the deployment.
         contexts: its contexts, one for each step.
         process: its use of anything but the cluster.
+        left: what its steps have changed in the process, each as a clause, and when.
     """
 
     recording: Recording
@@ -76,6 +77,7 @@ class AttemptRecord:
     said: list[str] = field(default_factory=list)
     contexts: list[Context] = field(default_factory=list)
     process: ProcessUse = field(default_factory=ProcessUse)
+    left: dict[str, str] = field(default_factory=dict)
 
     @property
     def has_run(self) -> bool:
@@ -207,30 +209,35 @@ def _watched(
     def check(self: Migration, ctx: Context) -> Verdict:
         if unasked:
             return needed("the test kit runs it unasked")
-        try:
+        with _step(CHECK, migration, attempt):
             verdict = migration.check(self, _context(ctx, attempt, around, float(migration.timeout)))
-        except BaseException as error:
-            attempt.raised = error
-            _note_failure(attempt, f"its check failed: {describe_error(error, migration)}")
-            raise
         if isinstance(verdict, Verdict):
             attempt.verdicts.append(verdict)
         return verdict
 
     def run(self: Migration, ctx: Context) -> None:
         attempt.ran_after = len(attempt.recording.calls)
-        threads = set(threading.enumerate())
-        try:
+        with _step("run", migration, attempt):
             migration.run(self, _context(ctx, attempt, around, float(migration.timeout)))
-        except BaseException as error:
-            attempt.raised = error
-            _note_failure(attempt, f"its run failed: {describe_error(error, migration)}")
-            raise
-        if any(one.is_alive() for one in set(threading.enumerate()) - threads):
-            _note_failure(attempt, "its run has returned, and a thread that it started still works: join it")
 
     body = {"check": check, "run": run, "__module__": migration.__module__, "__doc__": migration.__doc__}
     return cast("type[Migration]", type(migration.__name__, (migration,), body))
+
+
+@contextmanager
+def _step(name: str, migration: type[Migration], attempt: AttemptRecord) -> Iterator[None]:
+    """Note why a step fails, and what it changes in the process."""
+    before, when = shared_state(), ""
+    try:
+        yield
+    except BaseException as error:
+        attempt.raised, when = error, ", if one of its calls fails"
+        _note_failure(attempt, f"its {name} failed: {describe_error(error, migration)}")
+        raise
+    finally:
+        changes = restore_shared(before)
+        if not attempt.recording.has_been_killed:
+            attempt.left.update({f"its {name} {clause}": when for clause in changes})
 
 
 def _context(ctx: Context, attempt: AttemptRecord, around: MigrationEnvironment, timeout: float) -> Context:

@@ -17,7 +17,7 @@ from ...module_utils.migration import Component, Migration
 from .api_server import ApiServer, BadTest, InMemory
 from .attempt_record import AttemptRecord, MigrationEnvironment, attempt_migration
 from .memory_cluster import MemoryCluster, Reaction
-from .process_state import process_memory
+from .process_state import data_in_modules
 from .state import (
     ClusterState,
     api_versions_of,
@@ -54,6 +54,7 @@ class Case:
             API server. In memory ``ctx.sleep`` takes no time, and counts against the migration's timeout.
         server: the API server; default in memory.
         said: the log lines and errors of all attempts.
+        left: what attempts have changed in the process, each as a clause, and when for the first time.
     """
 
     migration: type[Migration]
@@ -72,6 +73,7 @@ class Case:
     seconds: float = 0.0
     server: ApiServer = field(default_factory=InMemory)
     said: dict[str, None] = field(default_factory=dict, init=False)
+    left: dict[str, str] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         at_rest = self.after is self.before
@@ -81,7 +83,7 @@ class Case:
         if problems:
             raise BadTest("; ".join(problems))
         self.ignored = frozenset(self.ignore)
-        self._memory = process_memory(self.migration)
+        self._data = data_in_modules(self.migration)
         self._versions = api_versions_of([*self.before, *self.after])
 
     @cached_property
@@ -126,15 +128,14 @@ class Case:
         done = attempt_migration(self.migration, cluster, self.around, **how)
         self._versions = {**done.recording.written, **self._versions}
         self.said.update(dict.fromkeys((*done.said, done.error)))
+        self.left = {**done.left, **self.left}
         self.server.note(done.recording.created)
         return done
 
     def remembered(self) -> list[str]:
         """Names of variables that have changed in the process since the case was created."""
-        now = process_memory(self.migration)
-        return [
-            name for name, value in now.items() if name not in self._memory or self._memory[name] != value
-        ]
+        now = data_in_modules(self.migration)
+        return [name for name, value in now.items() if name not in self._data or self._data[name] != value]
 
     def state(self, cluster: Cluster) -> ClusterState:
         """The current state of all objects of the case."""

@@ -100,6 +100,8 @@ def has_patience_with_deletions(case: Case) -> Problems:
 def remembers_nothing(case: Case) -> Problems:
     """It stores nothing in the process, because another process would not have it."""
     case.attempt(case.start())
+    for clause, when in case.left.items():
+        yield f"{clause}{when}: all migrations share the process. Undo it in any case (try, finally)"
     for name in case.remembered():
         yield (
             f"it keeps something in {name}: a process that is killed forgets it, and other clusters "

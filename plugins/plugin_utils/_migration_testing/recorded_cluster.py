@@ -67,9 +67,14 @@ class Recording:
     reads: list[tuple[Call, object, object]] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
+    @property
+    def has_been_killed(self) -> bool:
+        """Whether the process has ended."""
+        return self.hit and self.fault is not None and self.fault.kills
+
     def must_live(self) -> None:
         """Raise Killed if the process has ended."""
-        if self.hit and self.fault and self.fault.kills:
+        if self.has_been_killed:
             raise Killed
 
     def hits_fault(self, call: Call) -> bool:

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import base64
 import datetime
+import faulthandler
 import functools
 import os
+import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -18,6 +21,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils.migration import (
@@ -393,6 +397,53 @@ def deleting_old(*, by_uid: bool) -> Run:
 
 def set_variable(_ctx: Context) -> None:
     os.environ["SHOP_MIGRATED_AT"] = str(time.monotonic_ns())
+
+
+def during(begin: Run, end: Run, *, restores: bool) -> Run:
+    """A run that changes the process for a while, also if a call fails meanwhile."""
+
+    def careless(ctx: Context) -> None:
+        begin(ctx)
+        paint(ctx)
+        end(ctx)
+
+    def careful(ctx: Context) -> None:
+        begin(ctx)
+        try:
+            paint(ctx)
+        finally:
+            end(ctx)
+
+    return careful if restores else careless
+
+
+def changes(begin: Run, end: Run, *says: str) -> Pair:
+    twins = (during(begin, end, restores=restores) for restores in (False, True))
+    pair = runs(check_red, *twins, [RED], [GREEN], "it keeps no state", *says)
+    return replace(pair, needs_an_error=True)
+
+
+DIRECTORY, MASK = Path.cwd(), os.umask(0o077)
+os.umask(MASK)
+PROGRAMS: list[subprocess.Popen[bytes]] = []
+
+
+def begin_program(*, waits: bool) -> Run:
+    def run(ctx: Context) -> None:
+        PROGRAMS.append(subprocess.Popen(["sleep", "0" if waits else "60"]))
+        if waits:
+            PROGRAMS.pop().wait()
+        paint(ctx)
+
+    return run
+
+
+def restore_process() -> None:
+    """What the test has to do after the flawed ones."""
+    faulthandler.unregister(signal.SIGUSR1)
+    while PROGRAMS:
+        PROGRAMS[-1].kill()
+        PROGRAMS.pop().wait()
 
 
 # Checks.
@@ -777,7 +828,38 @@ PAIRS: dict[str, Pair] = {
     "a password in a warning, in base64": complains(lambda ctx, text: ctx.log.warning(encoded(text))),
     "a password in an error": complains(lambda _ctx, text: fail(text)),
     "a password in an error, in base64": complains(lambda _ctx, text: fail(encoded(text))),
-    "a thread that works on": runs(check_red, works_on, works_in_pool, [RED], [GREEN], "thread"),
+    "a thread that works on": runs(
+        check_red, works_on, works_in_pool, [RED], [GREEN], "it keeps no state", "leaves a thread"
+    ),
+    "a program that runs on": runs(
+        check_red,
+        begin_program(waits=False),
+        begin_program(waits=True),
+        [RED],
+        [GREEN],
+        "it keeps no state",
+        "its run leaves a program that still runs",
+    ),
+    "another directory": changes(
+        lambda _ctx: os.chdir("/"),
+        lambda _ctx: os.chdir(DIRECTORY),
+        "its run changes the working directory (os.chdir), if one of its calls fails",
+    ),
+    "another mode of files": changes(
+        lambda _ctx: os.umask(0o077),
+        lambda _ctx: os.umask(MASK),
+        "its run changes the mode of new files (os.umask), if one of its calls fails",
+    ),
+    "a variable for a while": changes(
+        set_variable,
+        lambda _ctx: os.environ.pop("SHOP_MIGRATED_AT"),
+        "its run changes os.environ, if one of its calls fails",
+    ),
+    "a handler of a signal": changes(
+        lambda _ctx: faulthandler.register(signal.SIGUSR1),
+        lambda _ctx: faulthandler.unregister(signal.SIGUSR1),
+        "its run changes the handlers of signals (faulthandler.register)",
+    ),
     "state in an object": runs(
         check_red,
         lambda ctx: (note_state(ctx), paint(ctx)),

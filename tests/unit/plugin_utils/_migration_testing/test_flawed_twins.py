@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils import migration_testing
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.proofs import PROOFS
@@ -17,6 +19,12 @@ from tests.support.extent import sample
 from tests.unit.plugin_utils._migration_testing import flawed_twins as twins
 
 SOME = sample([*twins.PAIRS], 6)
+
+
+@pytest.fixture(autouse=True)
+def restored_process() -> Iterator[None]:
+    yield
+    twins.restore_process()
 
 
 def said_of(pair: twins.Pair) -> str:
