@@ -192,8 +192,6 @@ def _setting(cluster: Cluster, around: MigrationEnvironment) -> EngineSettings:
         profile=around.profile,
         variables=around.variables,
         remaining=lambda: max(0.0, end - time.monotonic()),
-        cancelled=lambda: False,
-        grace=0.0,
     )
 
 
