@@ -20,7 +20,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from types import FrameType
 from typing import Any
 
@@ -71,14 +71,25 @@ def watch_process() -> Iterator[ProcessUse]:
     """Watch all threads, and prevent them from killing the process."""
     _add_audit_hook()
     use, collects = ProcessUse(), gc.isenabled()
+    ends = {name: getattr(os, name) for name in ("_exit", "abort")}
     _watches.append(use)
     gc.disable()
+    for name in ends:
+        # Python does not report them, and an exit with code 0 would pass for tests that have passed.
+        setattr(os, name, partial(_refuse_end, use, f"os.{name}"))
     try:
         yield use
     finally:
+        for name, end in ends.items():
+            setattr(os, name, end)
         if collects:
             gc.enable()
         _watches.remove(use)
+
+
+def _refuse_end(use: ProcessUse, called: str, *_arguments: Any) -> None:
+    use.ended_by = ENDS_PROCESS.format(called)
+    raise MigrationError(use.ended_by)
 
 
 @cache
@@ -91,8 +102,7 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     if not _watches:
         return
     if event in ("os.kill", "os.killpg") and arguments[0] in (0, -1, os.getpid(), os.getpgrp()):
-        _watches[-1].ended_by = ENDS_PROCESS.format(event)
-        raise MigrationError(_watches[-1].ended_by)
+        _refuse_end(_watches[-1], event)
     use = next((use for use, events in USES.items() if event.startswith(events)), "")
     if use and _is_in_check(sys._getframe(1)):
         _watches[-1].in_check[f"{use} ({arguments[0] if event == 'open' else event})"] = None
