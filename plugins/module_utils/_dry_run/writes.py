@@ -117,6 +117,8 @@ class Write:
                 )
                 raise self._modified(ref_of(desired), action, message)
             return self._finished(None, self._completed(desired), {writer: intended}, action)
+        # Servers before 1.35 show the nulls of inner metadata; a null is no value that could change.
+        live = without_nulls(live)
         self._refuse_other_version(live, desired, action)
         owners = fields_by_manager(live)
         others = frozenset[tuple[str, ...]]().union(*(f for m, f in owners.items() if m != writer))
@@ -140,7 +142,8 @@ class Write:
             Invalid: the patch does not fit, or the result does not pass validation, or can't be decoded.
         """
         with _decoding("patch", live):
-            return self._patched(live, patch, subresource)
+            # As in an apply.
+            return self._patched(without_nulls(live), patch, subresource)
 
     def _patched(
         self, live: Object, patch: Mapping[str, Any] | Sequence[Mapping[str, Any]], subresource: str

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
@@ -213,7 +214,9 @@ Make = Callable[[OwnCluster, list[Object], Path], None]
 
 def _by_kubectl(*verb: str) -> Make:
     def make(cluster: OwnCluster, objects: list[Object], _folder: Path) -> None:
-        kubectl(cluster.kubeconfig, *verb, "-f", "-", text="\n---\n".join(map(json.dumps, objects)))
+        # An old kubectl reads no documents of JSON, one after the other.
+        listed = {"apiVersion": "v1", "kind": "List", "items": objects}
+        kubectl(cluster.kubeconfig, *verb, "-f", "-", text=json.dumps(listed))
 
     return make
 
@@ -254,8 +257,8 @@ def outcome(cluster: Cluster, intent: Object) -> Any:
     try:
         applied = apply_object(cluster, intent, Policy(replace_immutable=()), lambda _deleted: None)
     except ApiError as error:
-        # The server may be asked by another verb.
-        return error.api_message
+        # The server may be asked by another verb, and an old one prints addresses in its memory.
+        return re.sub(r"0x[0-9a-f]+", "0x", error.api_message)
     return _plain(applied.object), [str(one).partition(" (")[0] for one in applied.findings]
 
 
