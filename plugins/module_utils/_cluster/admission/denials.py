@@ -49,10 +49,10 @@ class Denier(NamedTuple):
     @property
     def note(self) -> str:
         """Who denies, in a sentence with the command that ends it."""
-        command = f"`{self.command}`"
-        if not self.command.startswith("kubectl delete "):
-            command = f"`kubectl delete` with its configuration, which {command} shows"
-        return f"{self.description} denies it, and {ENDED_BY} {command}"
+        denial = f"{self.description} denies it, and {ENDED_BY}"
+        if self.command.startswith("kubectl delete "):
+            return f"{denial} `{self.command}`"
+        return f"{denial} `kubectl delete` with its configuration, which `{self.command}` shows"
 
 
 def name_denier(cluster: Cluster, error: ApiError) -> None:
