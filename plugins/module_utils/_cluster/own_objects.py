@@ -20,6 +20,8 @@ STORED_JOBS = ("OneOffJob", "ScheduledJob", "ContinuousJob")
 """The kinds of the definitions of stored jobs."""
 APPROVALS = "kymaapprovals"
 """The resource that only approvers write."""
+ENDED_BY = "no run can write until you have run"
+"""What precedes the command that ends the refusal of our writes. The last lines of a playbook look for it."""
 HOLDS = "kymaholds"
 """The resource that only those who hold clusters write."""
 RECORDS = ("kymainstallations", "kymainventories", "kymajournalentries", "kymamodules", "kymaruns")

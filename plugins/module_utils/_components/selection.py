@@ -14,7 +14,6 @@ from .._cluster.cluster import Cluster, Object, Ref, ref_of
 from .._objects.inventory.inventory import Inventory, refs_to_check
 from .._objects.ownership.policy import Policy
 from .component_action import NEW_CONTENT, Origin
-from .unchanged_secrets import objects_to_apply
 
 ALL, CHANGED, MOVED = "all", "changed", "moved"
 """Which objects: all; those that differ from the deployment; only those that others have written since."""
@@ -54,5 +53,8 @@ def selected_objects(
     """
     moved = refs_to_check(inventory, live, policy)
     if selection == CHANGED:
+        # Imported here, because a plan with nothing to do does not need it.
+        from .unchanged_secrets import objects_to_apply
+
         return objects_to_apply(cluster, inventory, objects, moved)
     return [obj for obj in objects if ref_of(obj) in moved] if moved else []

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._carrier.options import MIGRATION_SPEC, RELEASE_SPEC, ArgumentSpec
 from .._carrier.task import ControllerNotes, Result, Task, TaskDefinition
@@ -27,7 +27,6 @@ from .._runs.cluster_state import HELD, REFUSED
 from .._runs.outcomes import PLAN, SUCCEEDED, duration_of
 from .._timestamp import interval_until_now
 from .shared.option_values import migration_options, policy_of
-from .shared.record_kinds import RECORD_KINDS
 from .shared.shared_options import (
     CHANGE_PROFILE,
     DEPLOY_SPEC,
@@ -36,6 +35,16 @@ from .shared.shared_options import (
     PACE_SPEC,
     RELEASE_POLICY_SPEC,
 )
+
+if TYPE_CHECKING:
+    from .._runs.records.definitions import RecordKinds
+
+
+def _record_kinds() -> RecordKinds:
+    # Imported here, because a plan with nothing to do does not need them.
+    from .shared.record_kinds import RECORD_KINDS
+
+    return RECORD_KINDS
 
 
 def plan(task: Task) -> Result:
@@ -63,7 +72,7 @@ def _plan(task: Task) -> Result:
         policy_of(params),
         params["component_roles"],
         params["migration_roles"],
-        RECORD_KINDS,
+        _record_kinds,
         profile=params["profile"] or "",
         change_profile=params["change_profile"],
         alone=tuple(dict.fromkeys(name.strip() for name in params["components"])),

@@ -38,7 +38,6 @@ from ...module_utils._runs.cluster_state import (
     is_out,
 )
 from ...module_utils._runs.outcomes import NOT_STARTED
-from .._last_lines.cluster_table import render_clusters
 from .command_target import PLACEHOLDER, CommandTarget
 from .screen.console import print_banner, print_block, print_line
 
@@ -272,6 +271,9 @@ class ClusterLog:
                 _print_rollout(rollout, is_over=True)
         elif len(summary.clusters) > 1:
             print_banner("CLUSTERS")
+            # Imported here, because a run on one cluster prints no table.
+            from .._last_lines.cluster_table import render_clusters
+
             print_block(render_clusters(summary.clusters))
         if rollout or len(summary.clusters) > 1:
             # Ansible's recap ends with an empty line, and the table does not.

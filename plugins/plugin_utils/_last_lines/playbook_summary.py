@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ...module_utils._cluster.admission.denials import ENDED_BY
+from ...module_utils._cluster.own_objects import ENDED_BY
 from ...module_utils._objects.health.named_pods import pod_commands, without_random_names
 from ...module_utils._runs.cluster_state import (
     HELD,

@@ -19,9 +19,7 @@ from ...module_utils._redaction import without_login
 from ...module_utils._release.limits import DEFAULT_LIMITS, Limits
 from ...module_utils._release.model import ReleaseRequest
 from ...module_utils._release.release_error import release_error
-from .archive import open_archive
 from .contained_files import copy_inside, read_inside
-from .download import download
 from .layout import TELLING
 from .version import version_in_name, version_of_checkout
 
@@ -163,6 +161,9 @@ def open_source(request: ReleaseRequest, *, whole: bool = True) -> Iterator[Sour
         label = without_login(request.source)
         if path is None:
             path = Path(folder, "archive")
+            # Imported here, because most releases are folders.
+            from .download import download
+
             download(request.source, path, request.limits)
         if digest and (actual := file_digest(path)) != digest:
             raise release_error(f"its sha256 is {actual}, but {digest} is wanted", label)
@@ -191,6 +192,9 @@ def _unpack(archive: Path, folder: Path, label: str, whole: bool, limits: Limits
         raise release_error(
             "this Python can't unpack archives safely: take 3.11.4 or newer, or unpack it yourself", label
         )
+    # Imported here, because most releases are folders.
+    from .archive import open_archive
+
     try:
         with archive.open("rb") as file, open_archive(file, limits) as (tar, members):
             tar.extractall(folder, members if whole else _telling(members), filter="data")

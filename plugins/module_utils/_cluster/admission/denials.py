@@ -15,10 +15,8 @@ from typing import NamedTuple
 from ..._threads import map_in_threads
 from ..cluster import Cluster, Object, Ref, ref_of
 from ..errors import ApiError, ClusterError
-from ..own_objects import LIFECYCLE_NAMESPACE
+from ..own_objects import ENDED_BY, LIFECYCLE_NAMESPACE
 from .matching import CONFIGURATION_KINDS
-
-ENDED_BY = "no run can write until you have run"
 
 _API_VERSION = "admissionregistration.k8s.io/v1"
 _NAME = r"([\w.:-]+)"

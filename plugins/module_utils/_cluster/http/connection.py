@@ -17,7 +17,6 @@ from ..cluster import FIELD_MANAGER
 from ..errors import Unconfigured
 from .client_login import client_login
 from .endpoint import OnWarning
-from .exec_credentials import plugin_login
 from .kubeconfig import (
     DEFAULT_PATH,
     expanded_path,
@@ -143,6 +142,9 @@ def kubeconfig_login(options: Mapping[str, Any]) -> Login:
     if needs_provider(choice):
         return client_login(config, choice, persist=bool(options.get("persist_config")))
     if needs_plugin(choice):
+        # Imported here, because most logins need no program.
+        from .exec_credentials import plugin_login
+
         return plugin_login(choice)
     return static_login(choice)
 

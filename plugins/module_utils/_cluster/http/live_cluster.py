@@ -32,7 +32,6 @@ from ..cluster import (
 from ..errors import ClusterError, Gone, KindNotServed, NotFound, Unreachable, api_error, may_have_acted
 from .discovery import Discovery
 from .lost_answers import find_written_object
-from .remote_command import run_command
 from .transport import Transport
 
 if TYPE_CHECKING:
@@ -426,6 +425,9 @@ class LiveCluster(Cluster):
         seconds: float = EXEC_SECONDS,
         max_bytes: int = EXEC_BYTES,
     ) -> ExecResult:
+        # Imported here, because most tasks run no command in a container.
+        from .remote_command import run_command
+
         return run_command(
             self._writing,
             describe("run a command in", "Pod", name, namespace),

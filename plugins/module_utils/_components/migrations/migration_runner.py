@@ -20,7 +20,6 @@ from ..._migrations.verdicts import with_unplanned
 from ..._progress import GRACE, no_progress
 from ..._result_codec import to_result
 from ..._runs.records.run_record import begin_of
-from ..._runs.records.runs import update_run_status
 from ...migration import Component, Migration, Phase
 from ..component_plan import MigrationPlan
 
@@ -222,6 +221,9 @@ def migration_plan(result: CheckResult) -> MigrationPlan:
 
 
 def _note_intent(cluster: Cluster, run: str, among: int, intent: MigrationOutcome) -> None:
+    # Imported here, because a plan with nothing to do writes no record.
+    from ..._runs.records.runs import update_run_status
+
     update_run_status(cluster, run, {"migrations": {intent.id: to_result(intent)}}, among=among)
 
 

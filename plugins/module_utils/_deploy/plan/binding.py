@@ -11,20 +11,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
-from ..._carrier.task import Task
 from ..._cluster.cluster import Cluster
 from ..._components.component_plan import MigrationPlan
-from ..._errors import LifecycleError
 from ..._objects.apply.change import ObjectChange
 from ..._objects.apply.diff import changed_values
 from ..._objects.inventory.inventory_entry import short_hash
-from ..._release.model import NO_PROFILE, rendering_digest
 from ..._result_codec import to_result
 from ..._runs.records.installation import identity_of
-from ..._runs.records.run_record import begin_of
 from ..._text import first_of
 from .release_plan import Plan
 
@@ -178,54 +173,3 @@ def _difference(path: Path, before: Any, now: Any) -> str:
 def _shown(value: Any) -> str:
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value or "")
     return (text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...") or "nothing"
-
-
-def with_planned_release(task: Task, record: Mapping[str, Any]) -> Task:
-    """The task with the planned release, in the planned profile.
-
-    Another one is refused: no user has seen what it would do.
-
-    Args:
-        task: a task of the run, which reads the release.
-        record: of its run; the run of a deletion has no planned release.
-
-    Raises:
-        LifecycleError: the release is another one.
-    """
-    begin = begin_of(record)
-    planned, profile = begin.digest, begin.profile
-    if not (planned and task.materials.has_release):
-        return task
-    requested = task.params["profile"]
-    is_other = requested and requested != (profile or NO_PROFILE)
-    if is_other or rendering_digest(task.materials.fingerprint(), profile) != planned:
-        raise LifecycleError(
-            "the release has changed since the plan was made: its files, its profile, its values, or the"
-            " program that renders it. This task has written nothing; run the playbook again to plan again"
-        )
-    return replace(task, materials=task.materials.for_profile(profile))
-
-
-def require_planned_code(task: Task, record: Mapping[str, Any]) -> None:
-    """Refuse migration code other than the planned code, for the same reason.
-
-    :meth:`MigrationRunner.bound_to_plan` checks folders that the plan has not searched: a role may pass its
-    own folder to its task.
-
-    Args:
-        task: a task that runs migrations.
-        record: of its run; the run of a deletion has no planned code.
-
-    Raises:
-        LifecycleError: the code is different.
-    """
-    planned = begin_of(record).code
-    if not planned:
-        return
-    current = task.materials.migrations().code
-    changed = [folder for folder, code in current.items() if planned.get(folder, code) != code]
-    if changed:
-        raise LifecycleError(
-            f"the migrations in {', '.join(changed)} have changed since the plan was made. This task has "
-            f"written nothing; run the playbook again to plan again"
-        )

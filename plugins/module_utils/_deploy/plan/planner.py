@@ -20,7 +20,6 @@ from ..._migrations.retirement import overdue_migrations
 from ..._migrations.shared_reads import SharedReads
 from ..._objects.inventory.inventory import refs_to_check
 from ..._objects.ownership.policy import Policy
-from ..._objects.prune.prune_decision import may_prune
 from ..._release.model import rendering_digest
 from ..._runs.records.cluster_hold import Hold, hold_problem
 from ..._runs.records.installation import Installation
@@ -142,6 +141,8 @@ def _may_prune(observed: ObservedState, policy: Policy) -> bool:
     dropped = any(entry.dropped for inventory in inventories.values() for entry in inventory.entries)
     if not dropped and not (policy.prune and any(name not in components for name in inventories)):
         return False
+    # Imported here, because mostly nothing is to be pruned.
+    from ..._objects.prune.prune_decision import may_prune
 
     return may_prune(
         inventories, components, observed.live, policy.prune_allow, policy.prune, observed.others

@@ -30,7 +30,7 @@ class PlanRequest:
         policy: what the user allows.
         roles: the roles of components with a separate role, by component.
         migration_roles: the same, for when a migration of the component is needed.
-        record_kinds: the kinds of record that a run writes.
+        record_kinds: returns the kinds of record that a run writes.
         profile: the option; empty for the deployed profile.
         change_profile: whether another profile than the deployed one is allowed.
         alone: the components that are wanted alone; empty for the whole release.
@@ -44,7 +44,7 @@ class PlanRequest:
     policy: Policy
     roles: Mapping[str, str]
     migration_roles: Mapping[str, str]
-    record_kinds: RecordKinds
+    record_kinds: Callable[[], RecordKinds]
     profile: str = ""
     change_profile: bool = False
     alone: tuple[str, ...] = ()

@@ -300,7 +300,7 @@ class ReleaseRehearsal:
                 self._request.policy,
             ),
             self._observed,
-            self._request.record_kinds,
+            self._request.record_kinds(),
             self._blockers,
         )
         self._blockers = list(result.blockers)
@@ -308,16 +308,16 @@ class ReleaseRehearsal:
 
     def _check_lockouts(self, components: Sequence[ComponentPlan]) -> Sequence[Blocker]:
         """Find what would prevent runs from writing; what refuses to let this one write."""
-        request = self._request
+        request, kinds = self._request, self._request.record_kinds()
         changes = [(one.name, change) for one in components for change in one.changes]
         changes += [(one.component, change) for one in self._migrations.needed for change in one.writes]
         findings = check_lockouts(
             self._cluster,
             changes,
             self._webhooks,
-            request.record_kinds,
+            kinds,
             request.policy.allow_webhooks,
-            are_current=self._observed.installation.definitions == request.record_kinds.hash,
+            are_current=self._observed.installation.definitions == kinds.hash,
         )
         self._blockers += [*findings.additions, *findings.refusals]
         self._lockout_warnings = findings.warnings

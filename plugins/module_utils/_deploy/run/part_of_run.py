@@ -6,14 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..._carrier.task import Result, Task
+from ..._errors import LifecycleError
+from ..._release.model import NO_PROFILE, rendering_digest
 from ..._runs.lease.lease_session import run_under_lease
 from ..._runs.lease.own_lease import run_with_own_lease
+from ..._runs.records.run_record import begin_of
 from ..._runs.records.runs import new_run_name, read_run
 from ..._threads import call_in_threads
-from ..plan.binding import require_planned_code, with_planned_release
 
 
 def work_for_run(
@@ -43,8 +46,59 @@ def work_for_run(
         lambda: read_run(task.cluster, run),
         lambda: task.materials.fingerprint() if task.materials.has_release else None,
     )
-    task = with_planned_release(task, record)
+    task = _with_planned_release(task, record)
     if has_migrations:
-        require_planned_code(task, record)
+        _require_planned_code(task, record)
     with run_under_lease(task, record) as working_task:
         return work(working_task, record)
+
+
+def _with_planned_release(task: Task, record: Mapping[str, Any]) -> Task:
+    """The task with the planned release, in the planned profile.
+
+    Another one is refused: no user has seen what it would do.
+
+    Args:
+        task: a task of the run, which reads the release.
+        record: of its run; the run of a deletion has no planned release.
+
+    Raises:
+        LifecycleError: the release is another one.
+    """
+    begin = begin_of(record)
+    planned, profile = begin.digest, begin.profile
+    if not (planned and task.materials.has_release):
+        return task
+    requested = task.params["profile"]
+    is_other = requested and requested != (profile or NO_PROFILE)
+    if is_other or rendering_digest(task.materials.fingerprint(), profile) != planned:
+        raise LifecycleError(
+            "the release has changed since the plan was made: its files, its profile, its values, or the"
+            " program that renders it. This task has written nothing; run the playbook again to plan again"
+        )
+    return replace(task, materials=task.materials.for_profile(profile))
+
+
+def _require_planned_code(task: Task, record: Mapping[str, Any]) -> None:
+    """Refuse migration code other than the planned code, for the same reason.
+
+    :meth:`MigrationRunner.bound_to_plan` checks folders that the plan has not searched: a role may pass its
+    own folder to its task.
+
+    Args:
+        task: a task that runs migrations.
+        record: of its run; the run of a deletion has no planned code.
+
+    Raises:
+        LifecycleError: the code is different.
+    """
+    planned = begin_of(record).code
+    if not planned:
+        return
+    current = task.materials.migrations().code
+    changed = [folder for folder, code in current.items() if planned.get(folder, code) != code]
+    if changed:
+        raise LifecycleError(
+            f"the migrations in {', '.join(changed)} have changed since the plan was made. This task has "
+            f"written nothing; run the playbook again to plan again"
+        )
