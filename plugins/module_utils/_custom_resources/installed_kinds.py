@@ -18,6 +18,7 @@ from .._cluster.cluster import GROUP, Cluster, Object, ref_of
 from .._cluster.errors import Forbidden
 from .._errors import LifecycleError
 from .._text import one_line
+from .._threads import REQUESTS_AT_ONCE
 from .resource_kind import ResourceKind
 
 CRD_KIND = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
@@ -110,10 +111,11 @@ class InstalledKinds:
         Raises:
             LifecycleError: the server does not serve them in time, or refuses them; or this was stopped.
         """
-        batch = batch or Batch()
+        # One by one if this may be stopped between two of them.
+        threads, batch = (1, batch) if batch else (REQUESTS_AT_ONCE, Batch())
         apply = partial(cluster.apply, force=True)
         *others, last = self.installed_definitions
-        answers = batch.map(apply, [*self.roles, *others], name=ref_of)
+        answers = batch.map(apply, [*self.roles, *others], name=ref_of, threads=threads)
         batch.require_all()
         # Last, as its hash states that everything is installed.
         applied = [*answers[len(self.roles) :], apply(last)]
