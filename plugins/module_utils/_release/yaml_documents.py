@@ -78,6 +78,9 @@ def read_documents(
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         message = ", ".join(part for part in (error.context, error.problem) if part)
+        if "nesting depth" in message:
+            # Since PyYAML 6.0.4; before, Python's own limit comes first.
+            raise release_error("nested too deeply", file) from error
         place = (mark.line + 1, mark.column + 1) if mark else (0, 0)
         raise release_error(f"not YAML: {message}", file, *place) from error
     except yaml.reader.ReaderError as error:
