@@ -106,7 +106,7 @@ def table(costs: Sequence[StepCost], seconds: float, lanes: int, proofs: Mapping
     return "\n".join(lines)
 
 
-def write_table(proofs: Mapping[str, str] = PROOFS, page: Path = PAGE, file: Path = FILE) -> Outcome:
+def write_table(proofs: Mapping[str, str], page: Path = PAGE, file: Path = FILE) -> Outcome:
     """Write the table into the page."""
     if not file.exists():
         raise CommandError(

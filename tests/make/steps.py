@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from . import (
     checks,
@@ -113,7 +114,11 @@ _ALL = (
     Step("demo", "deploy the example release", shows.demo, takes_kubeconfig=True),
     Step("pictures", "make the pictures of the documentation again", shows.pictures),
     Step("bench", "measure", shows.bench, BUILD, lanes=2, uses=WAITING),
-    Step("step-table", "write what the last `make test` took to tests/README.md", step_table.write_table),
+    Step(
+        "step-table",
+        "write what the last `make test` took to tests/README.md",
+        partial(step_table.write_table, step_table.PROOFS),
+    ),
     Step("fix", "mend what ruff can, and generate documentation anew", checks.fix),
 )
 
