@@ -13,21 +13,17 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
-    ShippedMaterials,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.pod_logs import last_lines
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import errand, job_store, stored_job
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import call_in_threads
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import validate
 
 from tests.cluster.certificates import write_private
 from tests.support.containers import BUSYBOX, container, job_template, pod_spec
+from tests.support.task_call import call_task
 
 pytestmark = pytest.mark.containers
 
@@ -78,22 +74,13 @@ class User:
     def call(self, definition: TaskDefinition, **options: Any) -> Result:
         """Call a task."""
         given = {"kubeconfig": self.kubeconfig, **options}
-        arguments = validate(definition, given, definition.function.__name__)
-        assert not arguments.problem, arguments.problem
 
         def progress(subject: str, state: str, *_rest: object) -> None:
             if "| " in state:
                 self.shown.append(f"{subject.partition('/')[2]}: {state}")
 
-        return call_task_function(
-            definition,
-            arguments.params,
-            materials=ShippedMaterials(None),
-            progress=progress,
-            cancelled=lambda: False,
-            check_mode=False,
-            diff=False,
-            connect=lambda params, warn: connect(params, on_warning=warn),
+        return call_task(
+            definition, given, lambda params, warn: connect(params, on_warning=warn), progress=progress
         )
 
     def run(self, name: str, script: str, **options: Any) -> Result:

@@ -12,20 +12,16 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
-    ShippedMaterials,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.errand_definition import ERRAND_KINDS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import errand
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import validate
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
 
 from tests.support.driver import config_map, deployer, release
 from tests.support.memory_modules import user
+from tests.support.task_call import call_task, to
 
 OURS = "/plugins/module_utils/"
 SERVER = ("/_dry_run/", "/_migration_testing/")
@@ -61,16 +57,7 @@ def main() -> None:
     options = {"name": "backup", "namespace": "default", "template": TEMPLATE, "wait": False}
 
     def write_errand() -> None:
-        call_task_function(
-            errand.DEFINITION,
-            validate(errand.DEFINITION, options, "errand").params,
-            materials=ShippedMaterials(None),
-            progress=lambda _subject, _state, _detail="", _step=None: None,
-            cancelled=lambda: False,
-            check_mode=False,
-            diff=False,
-            connect=lambda _params, _warn: of_errand,
-        )
+        call_task(errand.DEFINITION, options, to(of_errand))
 
     for task, cluster, kind, work in (
         ("component", of_component.cluster, "ConfigMap", of_component.deploy),

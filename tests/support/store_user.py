@@ -9,11 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
-    ShippedMaterials,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.connection import connect
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.live_cluster import LiveCluster
@@ -37,7 +33,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
     stored_job_import,
     stored_job_info,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import validate
+
+from tests.support.task_call import call_task
 
 from .eventually import eventually
 from .hooked_cluster import Hook, HookedCluster, no_hook
@@ -200,25 +197,14 @@ class User:
     def _call(
         self, definition: TaskDefinition, options: Mapping[str, Any], *, check_mode: bool = False
     ) -> Done:
-        name = definition.function.__name__
-        arguments = validate(definition, {"kubeconfig": self.kubeconfig, **options}, name)
-        assert not arguments.problem, arguments.problem
         connections: list[HookedCluster] = []
 
         def connect_recorded(params: Mapping[str, Any], warn: Callable[[str, str], None]) -> Cluster:
             connections.append(self._connect(params, warn))
             return connections[-1]
 
-        result = call_task_function(
-            definition,
-            arguments.params,
-            materials=ShippedMaterials(None),
-            progress=lambda _subject, _state, _detail="", _step=None: None,
-            cancelled=lambda: False,
-            check_mode=check_mode,
-            diff=False,
-            connect=connect_recorded,
-        )
+        given = {"kubeconfig": self.kubeconfig, **options}
+        result = call_task(definition, given, connect_recorded, check=check_mode)
         return Done(result, [call for one in connections for call in one.calls])
 
 

@@ -11,11 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
-    ShippedMaterials,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
 from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.storage_version import (
     STORAGE_VERSION_LABEL,
 )
@@ -63,6 +59,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 
 from tests.cluster.paths import ROOT
 from tests.support.job_store import create_runtime, ensure_namespace, job_of, store_cluster
+from tests.support.task_call import call_task, to
 
 DOCS = ROOT / "docs"
 EXAMPLES = ROOT / "examples"
@@ -117,19 +114,7 @@ def no_wait_for_pods(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def call(cluster: MemoryCluster, task: str, /, *, check: bool = False, **options: Any) -> Result:
-    definition = TASKS[f"kyma.lifecycle.{task}"]
-    arguments = validate(definition, options, task)
-    assert not arguments.problem, arguments.problem
-    return call_task_function(
-        definition,
-        arguments.params,
-        materials=ShippedMaterials(None),
-        progress=lambda _subject, _state, _detail="", _step=None: None,
-        cancelled=lambda: False,
-        check_mode=check,
-        diff=False,
-        connect=lambda _params, _warn: cluster,
-    )
+    return call_task(TASKS[f"kyma.lifecycle.{task}"], options, to(cluster), check=check)
 
 
 def test_the_types_are_those_of_the_definitions() -> None:

@@ -11,11 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
-    ShippedMaterials,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import (
     API_VERSION,
     Cluster,
@@ -43,13 +39,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
     errand_info,
     reconcile_errands,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import validate
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Request,
 )
 
 from tests.support.played_errands import NAMESPACE, PlayedErrands
+from tests.support.task_call import call_task, to
 
 FORBIDDEN = api_error("do it", 403, {"reason": "Forbidden", "message": "you may not do it"})
 TEMPLATE: Object = {"spec": {"template": {"spec": {"containers": [{"name": "main", "image": "busybox"}]}}}}
@@ -59,18 +55,7 @@ ONE: dict[str, Any] = {"name": "backup", "namespace": "default", "template": TEM
 def call(
     cluster: Cluster, definition: TaskDefinition = errand.DEFINITION, *, check: bool = False, **options: Any
 ) -> Result:
-    arguments = validate(definition, options, "errand")
-    assert not arguments.problem, arguments.problem
-    return call_task_function(
-        definition,
-        arguments.params,
-        materials=ShippedMaterials(None),
-        progress=lambda _subject, _state, _detail="", _step=None: None,
-        cancelled=lambda: False,
-        check_mode=check,
-        diff=check,
-        connect=lambda _params, _warn: cluster,
-    )
+    return call_task(definition, options, to(cluster), check=check, diff=check)
 
 
 def establish(cluster: Cluster, event: Event) -> None:

@@ -16,11 +16,7 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.action.reconcile_errands import FOREVER, ActionModule
 from ansible_collections.kyma.lifecycle.plugins.module_utils import _work_queue as work_queue
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
-    ShippedMaterials,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable, api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._errands import errand_engine
@@ -34,11 +30,11 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._errands.reconciler
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.held_lease import read_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import errand_watch, reconcile_errands
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.errand_watch import outcome_detail
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import validate
 
 from tests.support.eventually import eventually
 from tests.support.played_errands import PlayedErrands, errand_object
 from tests.support.single_rights import LimitedCluster, SingleRight, single_rights
+from tests.support.task_call import call_task, to
 
 FORBIDDEN = api_error("do it", 403, {"reason": "Forbidden", "message": "you may not do it"})
 
@@ -67,18 +63,14 @@ def watch(
     **options: Any,
 ) -> Result:
     """Call the task until it ends; it reports into ``lines``."""
-    arguments = validate(reconcile_errands.DEFINITION, {"watch": True, **options}, "reconcile_errands")
-    assert not arguments.problem, arguments.problem
     shown = lines if lines is not None else []
-    return call_task_function(
+    return call_task(
         reconcile_errands.DEFINITION,
-        arguments.params,
-        materials=ShippedMaterials(None),
+        {"watch": True, **options},
+        to(cluster),
         progress=lambda subject, state, detail="", _step=None: shown.append(f"{subject}: {state} ({detail})"),
         cancelled=cancelled,
-        check_mode=check,
-        diff=False,
-        connect=lambda _params, _warn: cluster,
+        check=check,
     )
 
 

@@ -13,11 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
-    ShippedMaterials,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.wrapper import Call
 from ansible_collections.kyma.lifecycle.plugins.module_utils._custom_resources.storage_version import (
@@ -39,7 +35,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
     stored_job,
     stored_job_import,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import validate
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
 )
@@ -54,6 +49,7 @@ from tests.support.job_store import (
     roll_out,
     store_cluster,
 )
+from tests.support.task_call import call_task, to
 
 RUNTIME = (("batch/v1", "Job"), ("batch/v1", "CronJob"), ("apps/v1", "Deployment"), ("v1", "Service"))
 
@@ -65,18 +61,7 @@ def no_wait_for_pods(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def call(cluster: Cluster, definition: TaskDefinition, options: dict[str, Any]) -> Result:
-    arguments = validate(definition, options, definition.function.__name__)
-    assert not arguments.problem, arguments.problem
-    return call_task_function(
-        definition,
-        arguments.params,
-        materials=ShippedMaterials(None),
-        progress=lambda _subject, _state, _detail="", _step=None: None,
-        cancelled=lambda: False,
-        check_mode=False,
-        diff=False,
-        connect=lambda _params, _warn: cluster,
-    )
+    return call_task(definition, options, to(cluster))
 
 
 def cluster_with_jobs() -> MemoryCluster:

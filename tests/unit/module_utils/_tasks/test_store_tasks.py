@@ -14,11 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
-    ShippedMaterials,
-)
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result, TaskDefinition
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task_call import call_task_function
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable, api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.kinds import CRD_KIND
@@ -53,7 +49,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import (
     stored_job_import,
     stored_job_info,
 )
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._carrier.arguments import validate
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (
     MemoryCluster,
     Request,
@@ -70,6 +65,7 @@ from tests.support.job_store import (
 )
 from tests.support.played_jobs import ContainerRun, PlayedJobs
 from tests.support.single_rights import LimitedCluster, single_rights
+from tests.support.task_call import call_task, to
 
 FORBIDDEN = api_error("do it", 403, {"reason": "Forbidden", "message": "you may not do it"})
 MISSING = ("delete", "deployments")
@@ -88,23 +84,14 @@ def call(
     progress: Progress = no_progress,
     **options: Any,
 ) -> Result:
-    arguments = validate(definition, options, definition.function.__name__)
-    assert not arguments.problem, arguments.problem
     checks: list[int] = []
 
     def cancelled() -> bool:
         checks.append(1)
         return len(checks) > stops_after
 
-    return call_task_function(
-        definition,
-        arguments.params,
-        materials=ShippedMaterials(None),
-        progress=progress,
-        cancelled=cancelled,
-        check_mode=check,
-        diff=diff,
-        connect=lambda _params, _warn: cluster,
+    return call_task(
+        definition, options, to(cluster), progress=progress, cancelled=cancelled, check=check, diff=diff
     )
 
 
