@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from ..._components.needs import circles_of, waves_by_needs
 from ..._release.model import ComponentEntry
+from ..._runs.outcomes import PRUNE
 from ...migration import GLOBAL, Phase
 
-MIGRATE, MAIN, PRUNE = "migrate", "main", "prune"
-"""The tasks of a stage: the entry points of a component's role."""
+MIGRATE, MAIN = "migrate", "main"
+"""The tasks of a stage: the entry points of a component's role. Pruning has the name of its phase."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,12 @@ def stages_of(
         prune: components of which objects are pruned.
         migrating: the phases with global migrations.
     """
-    stages = {phase: Stage(MIGRATE, components=(GLOBAL,), phase=phase.value) for phase in migrating}
-    ordered = [stages[Phase.PRE]] if Phase.PRE in stages else []
+
+    def migrations(phase: Phase) -> list[Stage]:
+        stage = Stage(MIGRATE, components=(GLOBAL,), phase=phase.value)
+        return [stage] if phase in migrating else []
+
+    ordered = migrations(Phase.PRE)
     together: list[str] = []
 
     def close() -> None:
@@ -100,4 +105,4 @@ def stages_of(
     close()
     if prune:
         ordered.append(Stage(PRUNE, components=tuple(prune)))
-    return [*ordered, *([stages[Phase.POST]] if Phase.POST in stages else [])]
+    return [*ordered, *migrations(Phase.POST)]
