@@ -203,7 +203,9 @@ class ModulePlanner:
         planned = replace(planned, component=component, scaling=self._scaling(planned.outlook, component))
         runner = module_migrations(self._runner, planned)
         rehearsal = MigrationRehearsal(self._task.cluster, overlay, runner, changes)
-        deployment = ModuleDeployment(self.context(overlay), planned, component, rehearsal.rehearse)
+        deployment = ModuleDeployment(
+            self.rehearsing_context(overlay), planned, component, rehearsal.rehearse
+        )
         work = self._work(deployment)
         work.take_steps("apply")
         refs = {ref_of(obj): obj for obj in work.objects}
@@ -396,23 +398,29 @@ class ModulePlanner:
         before = adopted_inventory(component, live)
         return replace(planned, before=before, approved=frozenset(entry.uid for entry in before.entries))
 
-    def context(self, overlay: Cluster) -> ModuleContext:
-        """What the work on modules shares that is rehearsed on an overlay."""
+    def context(self, cluster: Cluster, runner: MigrationRunner) -> ModuleContext:
+        """What the work on modules shares on a cluster, with the migrations of the work."""
         return ModuleContext(
-            cluster=overlay,
+            cluster=cluster,
             policy=self._request.policy,
-            migrate=self._runner.run,
+            migrate=runner.run,
             inventories=self._observed.inventories,
-            watcher=Watcher(overlay),
-            is_recorded=False,
-            is_rehearsal=True,
+            watcher=Watcher(cluster),
             owner_kind=MODULE,
-            cancelled=self._task.cancelled,
-            out_of_grace=self._task.cancelled,
             timeout=self._request.timeout,
             request=self._request,
-            migrations=self._runner,
+            migrations=runner,
             others=[entry for one in self._observed.others for entry in one.entries],
+        )
+
+    def rehearsing_context(self, overlay: Cluster) -> ModuleContext:
+        """The same for a rehearsal on an overlay."""
+        return replace(
+            self.context(overlay, self._runner),
+            is_recorded=False,
+            is_rehearsal=True,
+            cancelled=self._task.cancelled,
+            out_of_grace=self._task.cancelled,
         )
 
     def _work_context(self, deployment: ModuleDeployment) -> WorkContext:

@@ -19,7 +19,6 @@ from .._components.needs import waves_by_needs
 from .._errors import LifecycleError
 from .._objects.access.review import demand
 from .._objects.access.rights import Right, write_rights
-from .._objects.health.watcher import Watcher
 from .._objects.inventory.inventory import MODULE, refreshed_inventory
 from .._objects.inventory.live_objects import read_metadata
 from .._runs.active_run import ActiveRun, Beginning, new_run
@@ -143,22 +142,13 @@ class _ModuleRun:
         run.begin()
         record = read_run(task.cluster, self._name)
         runner = self._runner.with_journal(journal_of(task.cluster, record))
-        context = ModuleContext(
-            cluster=task.cluster,
-            policy=self._request.policy,
-            migrate=runner.run,
-            inventories=self._observed.inventories,
-            watcher=Watcher(task.cluster),
+        context = replace(
+            self._planner.context(task.cluster, runner.with_intent_records(task.cluster, record)),
             autoscaled=self._planner.autoscaled,
-            owner_kind=MODULE,
             run=self._name,
             progress=task.progress,
             cancelled=run.cancellation,
             out_of_grace=Grace(run.cancellation, self._request.grace),
-            timeout=self._request.timeout,
-            request=self._request,
-            migrations=runner.with_intent_records(task.cluster, record),
-            others=[entry for one in self._observed.others for entry in one.entries],
             running_version=self._planner.outlooks.running_version_now,
         )
         for wave in self._waves():
@@ -227,7 +217,7 @@ class _ModuleRun:
 
     def _rehearse(self) -> None:
         """The outcome of the modules that a run would work on; deletions are rehearsed on the overlay."""
-        context = self._planner.context(self._planner.overlay)
+        context = self._planner.rehearsing_context(self._planner.overlay)
         for planned in chain.from_iterable(self._waves()):
             reason = self._reason_not_to_start(planned)
             rehearsed = _not_started(planned, reason) if reason else ModuleWork(context, planned).rehearse()
