@@ -142,9 +142,9 @@ class ActiveRun:
         if cancelled_by and not self._cancelled:
             self._cancelled = {"cancelled": cancelled_by, "cancelledAt": timestamp()}
         parts = {
-            "components": {name: dict(entry) for name, entry in components.items()},
-            "migrations": {one["id"]: dict(one) for one in migrations},
-            "phases": {name: dict(entry) for name, entry in (phases or {}).items()},
+            "components": components,
+            "migrations": {one["id"]: one for one in migrations},
+            "phases": phases or {},
         }
         status = {key: entries for key, entries in parts.items() if entries}
         with self._lock:

@@ -155,8 +155,7 @@ class _Deployment:
             outcome = ComponentOutcome(name, NOT_STARTED, error=why, component_version=version)
         else:
             outcome = ComponentRun(self.context, self.desired.components[name]).run()
-        cancelled = self.cancelled_by if self.migrations.cancel_reasons else ""
-        self.run.note(outcome, cancelled_by=cancelled)
+        self.run.note(outcome, cancelled_by="; ".join(self.migrations.cancel_reasons))
         return outcome
 
     def _why_not(self, name: str) -> str:
