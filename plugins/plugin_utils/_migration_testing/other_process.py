@@ -85,7 +85,7 @@ class _Reader(pickle.Unpickler):
 
 
 class _Unrecorded:
-    """Ends the process, without a verdict, if it is asked for anything."""
+    """Stands for a cluster. Any use of it ends the process before that has written a verdict."""
 
     def __getattr__(self, name: str) -> NoReturn:
         os._exit(0)
