@@ -5,7 +5,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from .._jobs.configuration import ConfigurationEntry
 from .errand_model import AUTOMATIC, Errand, RunReason, Strategy
+from .errand_view import ErrandView
+
+
+def due_reason(view: ErrandView) -> RunReason | None:
+    """The reason why a run is due; None if no run is due."""
+    reason = triggered_run(view.errand)
+    if reason or view.cycle or not may_rerun_on_change(view.errand):
+        return reason
+    return RunReason.CONFIGURATION_CHANGED if view.configuration and view.configuration.changed else None
 
 
 def triggered_run(errand: Errand) -> RunReason | None:
@@ -45,3 +57,20 @@ def needs_configuration(errand: Errand) -> bool:
     if errand.status.open_run:
         return not errand.status.open_run.job_uid
     return triggered_run(errand) is not None or may_rerun_on_change(errand)
+
+
+def configuration_changes(
+    recorded: Mapping[tuple[str, str], ConfigurationEntry], entries: Sequence[ConfigurationEntry]
+) -> list[str]:
+    """The differences from the configuration of the last run, each in a clause.
+
+    Args:
+        recorded: the configuration of that run, by kind and name.
+        entries: as they are now.
+    """
+    changes = []
+    for entry in entries:
+        before = recorded.get((entry.kind, entry.name))
+        if before is None or (before.resolved_name, before.digest) != (entry.resolved_name, entry.digest):
+            changes.append(f"{entry.kind} {entry.resolved_name}")
+    return changes

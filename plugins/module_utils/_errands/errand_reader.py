@@ -24,7 +24,7 @@ from .._objects.access.review import missing_rights
 from .._objects.access.rights import Right
 from .._text import one_line
 from .._timestamp import parse_time
-from .due_run import needs_configuration, triggered_run
+from .due_run import configuration_changes, needs_configuration, triggered_run
 from .earlier_jobs import find_earlier_jobs, is_job_of_run
 from .errand_definition import EXEC, run_rights, run_rights_problem
 from .errand_index import JOB, POD, ErrandIndex
@@ -215,7 +215,7 @@ class ErrandReader:
         read: _Read = {}
         if not is_due:
             entries = [self._entry(errand, one, recorded, read) for one in references]
-            changed = _changes(recorded, entries)
+            changed = configuration_changes(recorded, entries)
             if not changed:
                 return CurrentConfiguration(tuple(entries))
         return self._whole_configuration(errand, references, recorded, read)
@@ -236,7 +236,8 @@ class ErrandReader:
                 names[reference.name] = name
             missing += _missing(reference, name, obj, errand.key.namespace)
             entries.append(configuration_entry(reference, obj, self._digest_key(errand, reference, obj)))
-        return CurrentConfiguration(tuple(entries), tuple(missing), names, tuple(_changes(recorded, entries)))
+        changed = tuple(configuration_changes(recorded, entries))
+        return CurrentConfiguration(tuple(entries), tuple(missing), names, changed)
 
     def _entry(
         self, errand: Errand, reference: PodReference, recorded: _Recorded, read: _Read
@@ -318,16 +319,6 @@ def _is_going(job: Mapping[str, Any] | None, pod: Mapping[str, Any] | None) -> b
 
 def _is_full_quota(event: Mapping[str, Any]) -> bool:
     return FULL_QUOTA in str(event.get("message"))
-
-
-def _changes(recorded: _Recorded, entries: Sequence[ConfigurationEntry]) -> list[str]:
-    """The differences from the recorded configuration, each in a clause."""
-    changes = []
-    for entry in entries:
-        before = recorded.get((entry.kind, entry.name))
-        if before is None or (before.resolved_name, before.digest) != (entry.resolved_name, entry.digest):
-            changes.append(f"{entry.kind} {entry.resolved_name}")
-    return changes
 
 
 def _missing(reference: PodReference, name: str, obj: Object | None, namespace: str) -> list[str]:

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from .._jobs.job_template import BuiltJob, build_job, job_name
 from .._timestamp import timestamp
-from .due_run import may_rerun_on_change, triggered_run
 from .earlier_jobs import deletions_at_start
 from .errand_model import ERRAND_LABEL, RUN_LABEL, ErrandPhase, Run, RunReason, label_value
 from .errand_steps import CreateJob, Step
@@ -18,14 +17,6 @@ from .holding_container import job_with_output
 from .status_change import write_status
 
 AUTOMATIC_REASONS = frozenset({RunReason.ONCE, RunReason.CONFIGURATION_CHANGED})
-
-
-def due_reason(view: ErrandView) -> RunReason | None:
-    """The reason why a run is due; None if no run is due."""
-    reason = triggered_run(view.errand)
-    if reason or view.cycle or not may_rerun_on_change(view.errand):
-        return reason
-    return RunReason.CONFIGURATION_CHANGED if _configuration(view).changed else None
 
 
 def start_steps(view: ErrandView, reason: RunReason, warnings: tuple[str, ...] = ()) -> tuple[Step, ...]:

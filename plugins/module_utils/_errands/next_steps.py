@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from .due_run import due_reason
 from .errand_model import Errand, ErrandPhase, Run
 from .errand_steps import Decision, Step
 from .errand_validation import errand_problems
 from .errand_view import ErrandView
 from .finished_run import finish_steps, retain_pod
-from .new_run import due_reason, job_of_next_run, start_steps
+from .new_run import job_of_next_run, start_steps
 from .open_errand_run import open_run_decision
 from .status_change import NOT_REPEATED_TEXT, ignores_now, write_status
 

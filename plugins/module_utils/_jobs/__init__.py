@@ -6,5 +6,6 @@
 Only `pod_logs` reads; `version_writer` and `version_pruning` read and write. All else is pure.
 
 Public modules: `configuration`, `job_outcome`, `job_template`, `pod_logs`, `pod_references`, `run_history`,
-`secret_users`, `secret_validation`, `version_list`, `version_pruning`, `version_writer`, `versioned_secrets`.
+`secret_users`, `secret_validation`, `version_list`, `version_pruning`, `version_retention`, `version_writer`,
+`versioned_secrets`.
 """

@@ -28,7 +28,8 @@ from .secret_users import (
     no_more_users,
     secret_users,
 )
-from .version_list import Owner, Retention, VersionList, Versions, names_of, surplus_versions
+from .version_list import Owner, VersionList, Versions, names_of
+from .version_retention import Retention, surplus_versions
 from .version_writer import SECRET, read_versions, record_number
 from .versioned_secrets import SecretVersion
 

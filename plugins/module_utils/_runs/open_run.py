@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import ApiError
 from .lease.held_lease import read_lease
-from .lease.lease import holder_of, is_run_lost
+from .lease.lease import holder_of
+from .lease.lease_availability import is_run_lost
 from .records.record_schema import DELETE, RUNNING
 from .records.run_record import begin_of, run_status
 from .records.runs import last_written

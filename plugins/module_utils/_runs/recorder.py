@@ -22,15 +22,8 @@ from .records.installation import Installation, read_installation, write_install
 from .records.record_schema import RUNNING
 from .records.record_writer import current_user
 from .records.run_record import RunBegin, begin_of, run_status
-from .records.runs import (
-    create_run,
-    delete_old_runs,
-    last_written,
-    read_run,
-    read_runs,
-    run_conditions,
-    update_run_status,
-)
+from .records.run_retention import delete_old_runs
+from .records.runs import create_run, last_written, read_run, read_runs, run_conditions, update_run_status
 from .run_failures import failures_of
 
 LONGEST_MESSAGE = 1000

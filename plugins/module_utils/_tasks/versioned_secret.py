@@ -14,7 +14,6 @@ from .._carrier.task import Result, Task, TaskDefinition
 from .._cluster.owner_references import owners_in
 from .._errands.versions.errand_users import read_errand_users
 from .._errors import LifecycleError
-from .._jobs.version_list import Retention
 from .._jobs.version_pruning import (
     PruneTerms,
     RemovedVersions,
@@ -22,6 +21,7 @@ from .._jobs.version_pruning import (
     prune_versions,
     remove_versions,
 )
+from .._jobs.version_retention import Retention
 from .._jobs.version_writer import VersionContent, WrittenVersion, read_versions, write_version
 from .._jobs.versioned_secrets import SecretVersion, newest_version
 from .._objects.apply.diff import diff_of

@@ -25,7 +25,7 @@ from .programs import Outputs, run_always
 from .rendering import Renderer, read_files
 from .source import Source
 from .unread_content import unread_component, unread_files
-from .values import UserValues
+from .user_values import UserValues
 
 OnRead = Callable[[int, int], None]
 """Takes how many components are read, and how many there are to read."""

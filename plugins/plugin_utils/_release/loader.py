@@ -24,7 +24,7 @@ from .profiles import choose_profile
 from .programs import Outputs, run_always
 from .release_file import ReleaseDeclaration, parse_release_file
 from .source import Source, open_source
-from .values import UserValues, read_user_values
+from .user_values import UserValues, read_user_values
 from .version import are_same_version, is_version
 from .yaml_files import read_text
 

@@ -18,7 +18,7 @@ from .layout import Chart, ComponentSource, Kustomization, Manifests
 from .programs import Outputs, run_always
 from .schema_references import foreign_schema_references
 from .source import Source
-from .values import UserValues
+from .user_values import UserValues
 
 
 @dataclass(frozen=True)

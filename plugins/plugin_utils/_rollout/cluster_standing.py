@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from ...module_utils._runs.cluster_state import HELD, LOST, PLANNED, RUNNING, UNCHANGED, UNREACHABLE, WAITING
 from ...module_utils._runs.outcomes import CANCELLED, FAILED, NOT_STARTED, SUCCEEDED
-from ...module_utils._timestamp import timestamp
 from .model import ClusterFacts, RolloutCluster, Standing
+from .soak import after_soak
 
 RECORD = "kubectl describe kymaruns"
 
@@ -58,7 +57,7 @@ def assess(facts: ClusterFacts, digest: str, soak: float, now: datetime) -> Roll
         and facts.state in (PLANNED, UNCHANGED)
         and bool(facts.release_digest),
     )
-    return _after_soak(cluster, soak, now) if standing is Standing.DONE else cluster
+    return after_soak(cluster, soak, now) if standing is Standing.DONE else cluster
 
 
 def _standing_of(facts: ClusterFacts, digest: str, *, is_recorded: bool) -> tuple[Standing, str]:
@@ -88,32 +87,3 @@ def _standing_of(facts: ClusterFacts, digest: str, *, is_recorded: bool) -> tupl
         is_interrupted = is_ours and facts.run.state in (LOST, CANCELLED)
         return Standing.PENDING, f"{run} was {facts.run.state}" if is_interrupted else ""
     return Standing.REFUSED, facts.reason
-
-
-def _after_soak(cluster: RolloutCluster, soak: float, now: datetime) -> RolloutCluster:
-    """Whether the soak of a cluster is over that has the release and is healthy.
-
-    Only times of the cluster's own clock are compared.
-    """
-    facts = cluster.facts
-    begins = [moment for moment in (facts.since, facts.healthy_since) if moment]
-    begin = max(begins) if facts.since else None
-    done = replace(cluster, has_begun=True, done_since=timestamp(begin) if begin else "")
-    if soak <= 0:
-        return done
-    if begin is None or facts.now is None:
-        missing = (
-            "its record does not say since when it has the release" if facts.now else "its clock is unknown"
-        )
-        return replace(done, standing=Standing.UNCERTAIN, reason=missing)
-    left = timedelta(seconds=soak) - (facts.now - begin)
-    if left <= timedelta(0):
-        return done
-    soaked_at = next_second(now + left)
-    reason = f"soaks until {timestamp(soaked_at)}"
-    return replace(done, standing=Standing.SOAKING, reason=reason, soaked_at=soaked_at)
-
-
-def next_second(moment: datetime) -> datetime:
-    """The whole second from which a moment has passed, so that a call at the shown time is not too early."""
-    return moment.replace(microsecond=0) + timedelta(seconds=1 if moment.microsecond else 0)

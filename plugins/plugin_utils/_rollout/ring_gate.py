@@ -12,8 +12,9 @@ from datetime import datetime
 from ...module_utils._errors import MOST_REASONS
 from ...module_utils._text import counted_names
 from ...module_utils._timestamp import timestamp
-from .cluster_standing import BROKEN, CLOSED, UNABLE, next_second
+from .cluster_standing import BROKEN, CLOSED, UNABLE
 from .model import FAILED_CHECK, GO, CheckVerdict, RingOptions, RolloutCluster, Standing
+from .soak import next_second
 
 UNFINISHED = {
     Standing.PENDING: "not deployed yet",

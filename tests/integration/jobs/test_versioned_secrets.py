@@ -47,7 +47,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.secret_valida
     metadata_problems,
     name_problems,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_list import Retention
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_pruning import (
     PruneTerms,
     RemovedVersions,
@@ -55,6 +54,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_pruni
     prune_versions,
     remove_versions,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_retention import Retention
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_writer import (
     VersionContent,
     WrittenVersion,

@@ -30,7 +30,7 @@ from ..._runs.outcomes import ComponentOutcome
 from ..._runs.records.journal_records import read_journal, with_secrets
 from ..._runs.records.record_rights import undo_rights
 from ..._timestamp import interval_until_now
-from .undo_retention import retention_rights
+from .inhabited_objects import retention_rights
 from .undo_run import AskMigrations, UndoRun
 
 MIGRATIONS = "past migrations"

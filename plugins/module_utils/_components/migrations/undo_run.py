@@ -46,8 +46,8 @@ from ..._runs.records.undone_migrations import (
 )
 from ..._timestamp import timestamp
 from ...migration import Migration
+from .inhabited_objects import contents_describer, retention_rights
 from .migration_runner import MigrationRunner
-from .undo_retention import contents_describer, retention_rights
 
 AskMigrations = Callable[[Task], MigrationRunner]
 """Returns the shipped migrations, for the components that they belong to."""

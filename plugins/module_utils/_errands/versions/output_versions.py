@@ -16,8 +16,9 @@ from ..._cluster.owner_references import is_owned_by, owners_in, owners_like
 from ..._custom_resources.events import EventNote
 from ..._errors import LifecycleError
 from ..._jobs.secret_users import MoreUsers
-from ..._jobs.version_list import Retention, VersionList
+from ..._jobs.version_list import VersionList
 from ..._jobs.version_pruning import PruneTerms, RemovedVersions, find_surplus, prune_versions
+from ..._jobs.version_retention import Retention
 from ..._jobs.version_writer import (
     VersionContent,
     VersionsTaken,

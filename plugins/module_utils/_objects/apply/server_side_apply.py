@@ -25,7 +25,7 @@ from ..ownership.adoption import (
     owned_fields,
     take_over_fields,
 )
-from ..ownership.conflicts import resolve_conflict
+from ..ownership.conflict_resolution import resolve_conflict
 from ..ownership.findings import DriftOutcome, Finding, added_by, foreign_findings, name_of
 from ..ownership.other_tools import foreign_marks
 from ..ownership.policy import Policy

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ..._cluster.cluster import Object, Ref, ref_of
 from ..._cluster.fields.written_by import is_ours
-from ..ownership.conflicts import is_held_by_people
+from ..ownership.conflict_resolution import is_held_by_people
 from ..ownership.policy import INTERACTIVE_MANAGERS, Policy
 from .inventory_entry import InventoryEntry, current_entry, entry_of, intent_of, is_as_recorded, may_be_taken
 

@@ -38,11 +38,9 @@ from .lease import (
     LIFECYCLE_NAMESPACE,
     Holder,
     Lease,
-    LeaseAvailability,
-    LeaseObservation,
     acquisition_spec,
-    observe_lease,
 )
+from .lease_availability import LeaseAvailability, LeaseObservation, observe_lease
 
 LOOK_SECONDS = 1.0
 """How often a waiting process reads the lease."""

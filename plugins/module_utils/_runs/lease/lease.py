@@ -1,33 +1,24 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which run may write to a cluster, according to one Lease, and whether its holder is alive. Pure.
-
-A holder renews its lease while it works. An observer considers the holder dead only after the lease was
-unchanged for its whole duration by the observer's own clock. The times in a Lease are for people: two clocks
-are never compared, so a clock that is off does no harm.
-"""
+"""The Lease of a cluster: who may write, and how a holder takes, renews and releases it. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from enum import Enum
+from datetime import datetime
 from typing import Any
 
 from ..._carrier.task import LEASE_SECONDS
 from ..._cluster import own_objects
 from ..._cluster.cluster import Object
 from ..._text import one_line
-from ..._timestamp import parse_time
 
 LEASE_API_VERSION = "coordination.k8s.io/v1"
 LEASE_OBJECT_KIND = "Lease"
 LIFECYCLE_NAMESPACE = own_objects.LIFECYCLE_NAMESPACE
 LEASE_NAME = "deployment"
-CLOCK_TOLERANCE = timedelta(minutes=1)
-"""How far the clocks of a holder and of a reader may differ, until a reader shows a run as lost."""
 RENEWAL_SECONDS = 10.0
 """How often a lease is renewed, so that observers soon see that its holder is alive."""
 
@@ -103,69 +94,6 @@ def lease_from(obj: Object | None) -> Lease:
         uid=str(obj["metadata"].get("uid") or ""),
         resource_version=str(obj["metadata"].get("resourceVersion") or ""),
     )
-
-
-class LeaseAvailability(Enum):
-    """Whether a lease can be acquired."""
-
-    FREE = "free"
-    HELD = "held"
-    EXPIRED = "expired"
-
-
-@dataclass(frozen=True)
-class LeaseObservation:
-    """What an observer has seen of a lease.
-
-    Attributes:
-        lease: as it was last seen.
-        since: since when the lease is unchanged, by the observer's clock.
-        is_alive: whether the observer saw the holder renew it.
-    """
-
-    lease: Lease
-    since: float
-    is_alive: bool = False
-
-    def availability(self, now: float) -> LeaseAvailability:
-        """Whether the lease can be acquired at a moment of the observer's clock."""
-        if not self.lease.holder:
-            return LeaseAvailability.FREE
-        return LeaseAvailability.EXPIRED if now - self.since >= self.lease.seconds else LeaseAvailability.HELD
-
-
-def observe_lease(before: LeaseObservation | None, lease: Lease, now: float) -> LeaseObservation:
-    """What an observer knows after the next reading.
-
-    Args:
-        before: what it knew before; None at the first reading.
-        lease: the current one.
-        now: by the observer's clock, after the answer has arrived.
-    """
-    if before is None:
-        return LeaseObservation(lease, now)
-    if _looks_of(before.lease) == _looks_of(lease):
-        return LeaseObservation(lease, before.since, before.is_alive)
-    return LeaseObservation(lease, now, before.lease.holder == lease.holder)
-
-
-def is_run_lost(run: str, lease: Lease, now: datetime) -> bool:
-    """Whether a run without an end in its record no longer has its lease: for people, not for a decision.
-
-    Args:
-        run: its name.
-        lease: as it was just read.
-        now: by the reader's clock.
-    """
-    if holder_of(lease.holder).run != run:
-        return True
-    renewed = parse_time(lease.renewed)
-    return renewed is not None and now - renewed > timedelta(seconds=lease.seconds) + CLOCK_TOLERANCE
-
-
-def _looks_of(lease: Lease) -> tuple[object, ...]:
-    """The fields that a holder changes; a new label on the object is no sign of life."""
-    return (lease.holder, lease.epoch, lease.seconds, lease.renewed, lease.uid)
 
 
 def acquisition_spec(before: Lease, holder: Holder, seconds: int, now: datetime) -> dict[str, Any]:

@@ -21,7 +21,8 @@ from ..._errors import LifecycleError
 from ..records.record_writer import current_user
 from .acquisition import LOOK_SECONDS, Acquisition, LeaseRequest
 from .held_lease import HeldLease
-from .lease import LIFECYCLE_NAMESPACE, Holder, LeaseObservation
+from .lease import LIFECYCLE_NAMESPACE, Holder
+from .lease_availability import LeaseObservation
 
 CANCELLATION_POLL_SECONDS = 0.5
 """How often an engine that stands by checks whether it is to end."""

@@ -5,15 +5,12 @@
 
 from __future__ import annotations
 
-import json
 import secrets
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from ..._cluster.cluster import API_VERSION, Cluster, Object
-from ..._cluster.errors import Conflict
 from ..._custom_resources.conditions import new_condition
 from ..._custom_resources.resource_kind import ResourceKind
 from ..._errors import LifecycleError
@@ -22,9 +19,8 @@ from ..._timestamp import timestamp
 from .record_schema import RUNNING, STORAGE_VERSION, known_record
 from .record_writer import apply_record, patch_record
 from .run_events import SUMMARY, end_text, report_run
-from .run_record import RunBegin, RunRecord, begin_of, run_status
-
-MAX_RUNS = 20
+from .run_record import RunBegin, RunRecord, begin_of
+from .run_size import shorten_status
 
 RUN = ResourceKind(
     RunRecord,
@@ -151,111 +147,7 @@ def last_written(run: Object) -> str:
     return max([*times, str(begin_of(run).started_at)])
 
 
-def delete_old_runs(cluster: Cluster, runs: Sequence[Object], last_run: str) -> None:
-    """Delete the records of all but the newest runs, so that the history stays bounded.
-
-    Args:
-        cluster: that has the records.
-        runs: all, as they were just read, the newest first.
-        last_run: the installation's: its record stays, and with it the journal of its migrations.
-    """
-    for run in _surplus_runs(runs, last_run):
-        meta = run["metadata"]
-        precondition = {"uid": meta["uid"], "resource_version": meta["resourceVersion"]}
-        # A record that another process writes to is deleted the next time.
-        with suppress(Conflict):
-            cluster.delete(API_VERSION, "KymaRun", meta["name"], **precondition)
-
-
 def _creation_key(run: Object) -> tuple[str, str]:
     """The sort key of runs: when the server created the record, as the clocks of hosts differ."""
     meta = run["metadata"]
     return str(meta.get("creationTimestamp") or ""), str(meta["name"])
-
-
-def _surplus_runs(runs: Sequence[Object], last_run: str) -> list[Object]:
-    """Those of the runs, the newest first, that are beyond the history and that nobody works on."""
-    return [
-        run
-        for run in runs[MAX_RUNS:]
-        if run["metadata"]["name"] != last_run and run_status(run)["state"] != RUNNING
-    ]
-
-
-ROOM = 240_000
-"""Bytes of all components and migrations of a run in its record, and as many for what was undone."""
-LARGEST_SHARE = 6_000
-"""Bytes for one of them, if they are few."""
-LONGEST_TEXT = 2_000
-"""Bytes of the texts about the run itself."""
-ALWAYS_WHOLE = 250
-"""Bytes of a text that is never cut, such as a name or a state, because later tasks use it."""
-_SHARED = ("components", "migrations", "undone")
-_NEEDED_WHOLE = ("wide",)
-"""What later tasks of the run use: names of definitions, of which a release has few."""
-
-
-def shorten_status(status: Mapping[str, Any], among: int = 1) -> dict[str, Any]:
-    """A part of a run's status, shortened for its record.
-
-    Args:
-        status: its ``components``, ``migrations`` and ``undone`` have an entry per name.
-        among: how many components and migrations the record may have to name.
-    """
-    room = min(LARGEST_SHARE, ROOM // max(among, 1))
-    return {
-        key: {name: _entry(entry, room) for name, entry in value.items()}
-        if key in _SHARED
-        else _text(value, LONGEST_TEXT)
-        for key, value in status.items()
-    }
-
-
-def _entry(entry: Mapping[str, Any], room: int) -> dict[str, Any]:
-    lists = [key for key, value in entry.items() if isinstance(value, list) and key not in _NEEDED_WHOLE]
-    shortened = {key: _text(value, room // 2) for key, value in entry.items() if key not in lists}
-    left = room - _size(shortened)
-    left_out = [shortened["left_out"]] if shortened.get("left_out") else []
-    for number, key in enumerate(lists):
-        share = left // (len(lists) - number)
-        shortened[key] = _first(entry[key], share)
-        left -= _size(shortened[key])
-        if len(shortened[key]) < len(entry[key]):
-            left_out.append(
-                f"{key}: {len(shortened[key])} of {len(entry[key])} are kept here,"
-                " and all in the task's result"
-            )
-    if lists:
-        # Null deletes the earlier value.
-        shortened["left_out"] = "; ".join(left_out) or None
-    return shortened
-
-
-def _first(items: list[Any], room: int) -> list[Any]:
-    first: list[Any] = []
-    for item in items:
-        short = _short(item, room)
-        room -= _size(short)
-        if room < 0:
-            break
-        first.append(short)
-    return first
-
-
-def _short(item: Any, room: int) -> Any:
-    if isinstance(item, Mapping):
-        return {key: _text(value, room // 2) for key, value in item.items()}
-    return _text(item, room // 2)
-
-
-def _text(value: Any, longest: int) -> Any:
-    """A text of about so many bytes at most, with a mark if it is cut; other values stay unchanged."""
-    longest = max(longest, ALWAYS_WHOLE)
-    if not isinstance(value, str) or len(encoded := value.encode(errors="replace")) <= longest:
-        return value
-    start = encoded[:longest].decode(errors="ignore")
-    return f"{start}... ({len(value) - len(start)} characters more, which the task's result has)"
-
-
-def _size(value: Any) -> int:
-    return len(json.dumps(value, ensure_ascii=False).encode(errors="replace"))

@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_list import (
-    Retention,
-    Surplus,
     Versions,
     rival_of,
-    surplus_versions,
     version_list,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_retention import (
+    Retention,
+    Surplus,
+    surplus_versions,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_writer import VersionContent
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.versioned_secrets import (

@@ -26,7 +26,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.secret_users 
     no_more_users,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.secret_validation import InvalidSecret
-from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_list import Retention
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_pruning import (
     PruneTerms,
     RemovedVersions,
@@ -35,6 +34,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_pruni
     prune_versions,
     remove_versions,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_retention import Retention
 from ansible_collections.kyma.lifecycle.plugins.module_utils._jobs.version_writer import (
     VersionContent,
     WrittenVersion,

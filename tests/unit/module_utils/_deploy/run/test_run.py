@@ -36,8 +36,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_s
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.recorder import end_cancelled_run
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import read_inventories
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.run_record import RunBegin
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.run_retention import MAX_RUNS
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
-    MAX_RUNS,
     create_run,
     update_run_status,
 )

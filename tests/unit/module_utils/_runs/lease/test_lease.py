@@ -69,11 +69,13 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease i
     LIFECYCLE_NAMESPACE,
     Holder,
     Lease,
-    LeaseAvailability,
-    LeaseObservation,
     acquisition_spec,
     holder_of,
     lease_from,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_availability import (
+    LeaseAvailability,
+    LeaseObservation,
     observe_lease,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import (

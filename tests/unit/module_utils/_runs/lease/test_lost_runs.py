@@ -8,7 +8,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import Lease, is_run_lost
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease import Lease
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_availability import is_run_lost
 
 NOW = datetime(2026, 11, 21, 13, 0, 0, tzinfo=UTC)
 OWN, OTHER = "r1 alice@bastion 7", "r2 alice@bastion 7"

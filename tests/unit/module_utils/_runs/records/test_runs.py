@@ -17,7 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.findings import Finding
 from ansible_collections.kyma.lifecycle.plugins.module_utils._result_codec import to_result
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.outcomes import ComponentOutcome
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.runs import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.run_size import (
     LARGEST_SHARE,
     LONGEST_TEXT,
     ROOM,

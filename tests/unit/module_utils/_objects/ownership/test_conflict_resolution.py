@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Cause
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.conflicts import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.ownership.conflict_resolution import (
     has_removed_field,
     resolve_conflict,
 )

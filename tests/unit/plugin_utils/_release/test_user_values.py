@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
-from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.values import (
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._release.user_values import (
     merge_values,
     parse_override,
     parse_values_file,

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object, Ref
-from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.undo_retention import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._components.migrations.inhabited_objects import (
     retention_rights,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._migrations.journal.journal_entry import (
