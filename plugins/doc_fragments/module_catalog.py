@@ -17,6 +17,9 @@ options:
         C(operator.kyma-project.io/v1beta2) as Kyma publishes them.
       - Each element is a file, a folder that is searched for YAML and JSON files, or a URL. V(cluster) is for
         the documents in the cluster itself, without those of Kyma's lifecycle manager.
+      - V(community) is for Kyma's community modules,
+        U(https://kyma-project.github.io/community-modules/all-modules.json). For these modules, Kyma promises
+        no support and no upgrades. They have no channels, so V(latest) is the channel of the highest release.
       - An element can be a dictionary of C(source) and C(sha256), which pins the content of a file or a URL.
       - The same template in several places counts once. Two templates of one version that differ are an
         error of their module.

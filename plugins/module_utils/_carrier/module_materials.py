@@ -13,6 +13,11 @@ from .._cluster.cluster import Object
 from .._errors import LifecycleError
 from .._redaction import without_login
 
+CLUSTER_CATALOG = "cluster"
+"""In a catalog: the ModuleTemplates and ModuleReleaseMetas of the cluster itself."""
+COMMUNITY_CATALOG = "community"
+"""In a catalog: the published list of Kyma's community modules."""
+
 
 class MissingManifest(LifecycleError):
     """A manifest that a task needs was not sent to the host.

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .._carrier.module_materials import CLUSTER_CATALOG
 from .._carrier.options import ArgumentSpec
 from .._carrier.task import Result, Task, TaskDefinition
 from .._errors import LifecycleError
 from .._module_lifecycle.module_request import ModuleRequest, ModulesRequest
 from .._module_lifecycle.module_run import manage_modules
 from .._runs.records.modules import ABSENT, CREATE_AND_DELETE, IGNORE, MANAGED, UNMANAGED
-from .shared.module_catalog_options import CATALOG_SPEC, CLUSTER_CATALOG
+from .shared.module_catalog_options import CATALOG_SPEC
 from .shared.option_values import work_options
 from .shared.record_kinds import RECORD_KINDS
 from .shared.shared_options import WORK_SPEC

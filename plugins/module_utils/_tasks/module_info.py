@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+from .._carrier.module_materials import CLUSTER_CATALOG
 from .._carrier.task import Result, Task, TaskDefinition
 from .._module_lifecycle.module_report import report_modules
 from .._module_lifecycle.module_request import ModulesRequest
-from .shared.module_catalog_options import CATALOG_SPEC, CLUSTER_CATALOG
+from .shared.module_catalog_options import CATALOG_SPEC
 
 
 def module_info(task: Task) -> Result:

@@ -12,6 +12,7 @@ from typing import Any
 
 from ansible import context
 
+from ...module_utils._carrier.module_materials import CLUSTER_CATALOG, COMMUNITY_CATALOG
 from ...module_utils._carrier.options import PATH_LISTS
 from ...module_utils._errors import LifecycleError
 from ...module_utils._redaction import without_login
@@ -72,8 +73,6 @@ class SearchPath:
         return next((str(place) for place in candidates if os.access(place, os.F_OK)), path)
 
 
-CLUSTER_CATALOG = "cluster"
-"""In a catalog of modules: the documents in the cluster itself."""
 PATHS = ("release", "component_list")
 CONNECTION_PATHS = ("ca_cert", "client_cert", "client_key")
 
@@ -131,10 +130,11 @@ def _resolved_entry(entry: Any, places: SearchPath) -> Any:
 
 
 def _resolved_source(entry: Any, places: SearchPath, option: str) -> Any:
-    """An entry of a catalog of modules, in the same way; the word for the cluster's own catalog stays."""
-    if isinstance(entry, Mapping) and isinstance(entry.get("source"), str):
-        return {**entry, "source": places.find(entry["source"], option)}
-    return places.find(entry, option) if isinstance(entry, str) and entry != CLUSTER_CATALOG else entry
+    """An entry of a catalog of modules, in the same way; the words for known catalogs stay."""
+    if isinstance(entry, Mapping) and "source" in entry:
+        return {**entry, "source": _resolved_source(entry["source"], places, option)}
+    is_path = isinstance(entry, str) and entry not in (CLUSTER_CATALOG, COMMUNITY_CATALOG)
+    return places.find(entry, option) if is_path else entry
 
 
 def _connection_paths(

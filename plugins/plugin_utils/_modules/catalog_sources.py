@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ...module_utils._carrier.module_materials import CLUSTER_CATALOG, COMMUNITY_CATALOG
 from ...module_utils._module_lifecycle.catalog.documents import RELEASE_META, TEMPLATE, SourcedDocument
 from ...module_utils._release.limits import DEFAULT_LIMITS, Limits
 from ...module_utils._release.manifests import (
@@ -25,8 +26,8 @@ from .._release.yaml_files import decode_text
 from .download_cache import DownloadCache
 from .places import Place, parse_place, read_local_file
 
-CLUSTER = "cluster"
-"""The word for the documents in the cluster itself."""
+COMMUNITY_LIST = "https://kyma-project.github.io/community-modules/all-modules.json"
+"""A JSON array of ModuleTemplates, which Kyma's dashboard and command line read, too."""
 _SUFFIXES = (".yaml", ".yml", ".json")
 _KINDS = (TEMPLATE, RELEASE_META)
 
@@ -110,14 +111,15 @@ def read_catalog_sources(
 
     Args:
         catalog: each a file, a folder (all YAML and JSON files below it) or a URL, as text or as a mapping of
-            ``source`` and ``sha256``. The word ``cluster`` is skipped.
+            ``source`` and ``sha256``. The word ``cluster`` is skipped, and ``community`` stands for
+            the list of Kyma's community modules.
         cache: downloads.
         limits: of local files.
 
     Raises:
         CatalogSourceError: all sources that can't be read.
     """
-    entries = [entry for entry in catalog if entry != CLUSTER]
+    entries = [entry for entry in catalog if entry != CLUSTER_CATALOG]
     contents = CatalogDocuments()
     for one in map_in_threads(lambda entry: _read_entry(entry, cache, limits), entries):
         contents.add(one)
@@ -130,6 +132,8 @@ def _read_entry(entry: Any, cache: DownloadCache, limits: Limits) -> CatalogDocu
     contents = CatalogDocuments()
     try:
         place = parse_place(entry, "catalog")
+        if place.source == COMMUNITY_CATALOG:
+            place = place._replace(source=COMMUNITY_LIST)
         path = place.path
         if path is None:
             downloaded = cache.fetch(place.source, place.sha256)
@@ -169,8 +173,9 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 
 def _catalog_documents(value: Any) -> Iterator[dict[str, Any]]:
-    if is_object_list(value):
-        for item in value["items"]:
+    items = value["items"] if is_object_list(value) else value
+    if isinstance(items, list):
+        for item in items:
             yield from _catalog_documents(item)
     elif isinstance(value, Mapping) and value.get("kind") in _KINDS:
         yield dict(value)

@@ -14,6 +14,11 @@ from .module_version import ModuleVersion
 from .restriction import Restriction
 from .semantic_version import SemanticVersion, parse_version
 
+LATEST = "latest"
+"""The channel of a module whose documents name no channel: its highest release.
+
+Kyma's community modules are such.
+"""
 _FIELDS = {
     "manager": "manager",
     "associated": "associatedResources",
@@ -44,7 +49,7 @@ class ModuleDocuments:
         """The module; contradictions between documents are recorded as problems."""
         versions = self._versions()
         meta = self._meta()
-        channels = dict(meta.channels) if meta else self._channels_of_templates()
+        channels = dict(meta.channels) if meta else self._channels_of_templates() or self._latest()
         mandatory = (meta.mandatory if meta else "") or max(
             (one.version.version for one in self._templates if one.is_mandatory), key=_order, default=""
         )
@@ -103,6 +108,13 @@ class ModuleDocuments:
                 )
                 self.problems.append(f"channel {channel} has several versions: {', '.join(listed)}")
         return {channel: min(one) for channel, one in sorted(by_channel.items()) if len(one) == 1}
+
+    def _latest(self) -> dict[str, str]:
+        """The channel of the highest release that a template describes, even one that can't be used."""
+        releases = [
+            one.version.version for one in self._templates if not _order(one.version.version)[0].pre_release
+        ]
+        return {LATEST: max(releases, key=_order)} if releases else {}
 
 
 def _differences(one: Template, other: Template) -> Iterator[str]:

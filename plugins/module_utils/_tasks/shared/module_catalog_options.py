@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
+from ..._carrier.module_materials import CLUSTER_CATALOG
 from ..._carrier.options import ArgumentSpec
 from ..._release.limits import LIMITS_SPEC
-
-CLUSTER_CATALOG = "cluster"
-"""In a catalog: the ModuleTemplates and ModuleReleaseMetas of the cluster itself."""
 
 CATALOG_SPEC: ArgumentSpec = {
     "catalog": {"type": "list", "elements": "raw", "default": [CLUSTER_CATALOG]},

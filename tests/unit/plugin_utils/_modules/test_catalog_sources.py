@@ -15,6 +15,7 @@ import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.catalog.catalog import (
     read_catalog,
 )
+from ansible_collections.kyma.lifecycle.plugins.plugin_utils._modules import catalog_sources
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._modules.catalog_sources import (
     CatalogDocuments,
     CatalogSourceError,
@@ -102,6 +103,21 @@ def test_a_list_as_kubectl_prints_it(cache: DownloadCache, tmp_path: Path) -> No
     write(tmp_path, {"all.json": text})
     contents = read_catalog_sources([{"source": str(tmp_path / "all.json")}], cache)
     assert [document.document for document in contents.documents] == items
+
+
+def test_the_list_of_community_modules_has_a_short_name(
+    server: FileServer, cache: DownloadCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modules = [{"kind": "ModuleTemplate", "metadata": {"name": name}} for name in "ab"]
+    text = json.dumps([*modules, {"kind": "Pod"}], indent=2)
+    url = server.put("all-modules.json", text)
+    monkeypatch.setattr(catalog_sources, "COMMUNITY_LIST", url)
+    pinned = {"source": "community", "sha256": hashlib.sha256(text.encode()).hexdigest()}
+    for entry in ("community", pinned):
+        contents = read_catalog_sources([entry], cache)
+        assert [document.document for document in contents.documents] == modules
+    assert contents.notes == []
+    assert server.requested == ["/all-modules.json"]
 
 
 def test_a_url_is_downloaded_and_pinned_on_request(

@@ -91,7 +91,7 @@ def test_the_real_templates_of_docker_registry() -> None:
     module = catalog.modules["docker-registry"]
     assert [*catalog.modules] == ["docker-registry"]
     assert [*module.versions] == ["0.11.0", "0.12.0", "0.13.0", "0.14.0"]
-    assert module.channels == {}
+    assert module.channels == {"latest": "0.14.0"}
     version = catalog.choose("docker-registry", version="v0.13.0")
     assert version.manager == ModuleManager(
         "apps/v1", "Deployment", "docker-registry", "dockerregistry-operator"
@@ -103,6 +103,20 @@ def test_the_real_templates_of_docker_registry() -> None:
     assert version.manifest.endswith("/0.13.0/dockerregistry-operator-community.yaml")
     assert not version.requires_downtime
     assert version.origins == (str(real_modules() / "docker-registry" / "0.13.0.yaml"),)
+
+
+def test_latest_is_the_highest_release_of_a_module_whose_documents_name_no_channel() -> None:
+    plain = [template("2.0.0-rc1"), template("1.10.0"), template("1.9.0")]
+    assert catalog_of(*plain).choose("keda", channel="latest").version == "1.10.0"
+    assert catalog_of(template("2.0.0-rc1")).modules["keda"].channels == {}
+    with_channels = catalog_of(*plain, meta({"fast": "1.9.0"}))
+    assert "it has no channel latest" in refusal(with_channels, "keda", channel="latest")
+
+
+def test_latest_is_no_older_version_if_the_highest_has_an_error() -> None:
+    differing = [template("1.0.0"), template("2.0.0"), template("2.0.0", requiresDowntime=True)]
+    message = refusal(catalog_of(*differing), "keda", channel="latest")
+    assert message.startswith("module keda: the catalog has no version 2.0.0, which is channel latest's.")
 
 
 def test_a_real_meta_whose_version_has_no_template() -> None:
@@ -194,7 +208,7 @@ def test_two_templates_that_differ_are_refused_and_both_named(changes: dict[str,
     )
     assert catalog.problems == {"keda": (problem,)}
     assert refusal(catalog, "keda", version="1.0.0") == (
-        "module keda: the catalog has no version 1.0.0. Versions: 2.0.0. Channels: none.\n"
+        "module keda: the catalog has no version 1.0.0. Versions: 2.0.0. Channels: latest (2.0.0).\n"
         f"Faults of the catalog:\n- {problem}"
     )
     assert catalog.choose("keda", version="2.0.0").origins == ("c.yaml",)
