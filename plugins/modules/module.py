@@ -220,6 +220,13 @@ options:
       - The name of a Secret with which the pods of managers pull their images. It is added to their pod
         templates, and must exist in their namespaces.
     type: str
+  publish_namespace:
+    description:
+      - A namespace for the ModuleTemplates of installed modules. Kyma's command line and dashboard then list
+        these modules. Each template is an object of its module, so it is replaced and deleted with it.
+      - The cluster has to serve ModuleTemplates. C(kyma-system) is refused.
+      - Without it, no template is written.
+    type: str
   patience:
     description:
       - Seconds after which a deletion that is still blocked is reported as V(Warning), not as V(Deleting).

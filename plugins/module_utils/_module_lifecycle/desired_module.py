@@ -24,6 +24,8 @@ from .._objects.inventory.inventory import Inventory
 from .._release.lazy_objects import LazyObjects
 from .._release.manifests import objects_digest
 from .._release.model import Content
+from ._klm.kyma_resource import KLM_LABEL
+from .catalog.documents import API_VERSION, TEMPLATE
 from .catalog.image_rewriting import rewrite_images
 from .catalog.module_version import ModuleVersion
 
@@ -40,6 +42,7 @@ class ManifestTerms:
         image_prefixes, pull_secret: see :class:`~.module_request.ModulesRequest`.
         foreign_namespaces: namespaces that exist, and that the module has not created.
         is_adopted: whether its objects exist, and are left as others have written them.
+        publish_namespace: see :class:`~.module_request.ModulesRequest`.
     """
 
     namespaced: Scope
@@ -47,6 +50,7 @@ class ManifestTerms:
     pull_secret: str
     foreign_namespaces: Collection[str]
     is_adopted: bool = False
+    publish_namespace: str = ""
 
 
 def desired_module(
@@ -64,6 +68,8 @@ def desired_module(
     """
     namespace = namespace_of(version)
     rewritten = rewrite_images(manifest, terms.image_prefixes, terms.pull_secret)
+    if terms.publish_namespace and not terms.is_adopted:
+        rewritten = [*rewritten, _published(version.template, terms.publish_namespace)]
     objects = complete_manifests(
         rewritten,
         namespace,
@@ -103,6 +109,16 @@ def unchanged_module(
         listed=DeployedAs(version=version.version, component_version=version.version),
         is_unchanged=True,
     )
+
+
+def _published(template: Object, namespace: str) -> Object:
+    """The template of a version as an object in a namespace, without a mark of Kyma's lifecycle manager."""
+    meta = template["metadata"]
+    labels = {key: value for key, value in (meta.get("labels") or {}).items() if key != KLM_LABEL[0]}
+    copied = {"name": meta["name"], "namespace": namespace, "labels": labels}
+    if annotations := meta.get("annotations"):
+        copied["annotations"] = annotations
+    return {"apiVersion": API_VERSION, "kind": TEMPLATE, "metadata": copied, "spec": template["spec"]}
 
 
 def _missing_namespaces(objects: Sequence[Object], foreign: Collection[str]) -> list[Object]:

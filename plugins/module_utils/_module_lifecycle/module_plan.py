@@ -361,6 +361,7 @@ class ModulePlanner:
             self._request.pull_secret,
             self._namespaces - own,
             is_adopted=is_adopted,
+            publish_namespace=self._request.publish_namespace,
         )
         component = desired_module(version, manifest.objects, self._source(link), terms)
         listed = replace(component.listed, needs=request.needs if request else ())
@@ -372,7 +373,11 @@ class ModulePlanner:
     def _source(self, link: str) -> str:
         """The identity of a manifest in its applied form."""
         content = self._task.materials.modules.digest(link) or without_user(link)
-        rewriting = [dict(self._request.image_prefixes), self._request.pull_secret]
+        rewriting = (
+            dict(self._request.image_prefixes),
+            self._request.pull_secret,
+            self._request.publish_namespace,
+        )
         identity = content if not any(rewriting) else json.dumps([content, *rewriting], sort_keys=True)
         return hashlib.sha256(identity.encode()).hexdigest()
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from .._cluster.cluster import Object
 from .._components.needs import circles_of
 from .._components.work_options import WorkOptions
 from .._runs.records.modules import MANAGED
+from ._klm.klm_rights import KYMA
 
 HOUR = 3600.0
 
@@ -61,6 +62,8 @@ class ModulesRequest(WorkOptions):
         maintenance_policy: when upgrades that require downtime may happen; None for at any time.
         image_prefixes: the replacement of each image prefix, for air-gapped clusters.
         pull_secret: the name of a Secret that pods pull their images with, or empty.
+        publish_namespace: the namespace for the ModuleTemplates of installed modules, so that other clients
+            list them; empty for none.
         patience: seconds for which a blocked deletion is *Deleting*, and *Warning* from then on.
         wait: whether a blocked deletion fails the host.
         ignore_removes_operator: whether the policy ``ignore`` removes the operator of a module without
@@ -75,6 +78,7 @@ class ModulesRequest(WorkOptions):
     maintenance_policy: Mapping[str, Any] | None = None
     image_prefixes: Mapping[str, str] = field(default_factory=dict)
     pull_secret: str = ""
+    publish_namespace: str = ""
     patience: float = HOUR
     wait: bool = True
     ignore_removes_operator: bool = False
@@ -84,8 +88,9 @@ class ModulesRequest(WorkOptions):
         return next((one for one in self.modules if one.name == name), None)
 
 
-def request_problems(modules: Sequence[ModuleRequest]) -> list[str]:
-    """The errors in a list of modules, each in a sentence."""
+def request_problems(request: ModulesRequest) -> list[str]:
+    """The errors in a request, each in a sentence."""
+    modules = request.modules
     names = [one.name for one in modules]
     problems = [
         f"module {name} is in the list {names.count(name)} times; leave one of them"
@@ -98,5 +103,10 @@ def request_problems(modules: Sequence[ModuleRequest]) -> list[str]:
         for one in modules
         if one.channel and one.version
     ]
+    if request.publish_namespace == KYMA.namespace:
+        problems.append(
+            f"publish_namespace (kyma_modules_publish_namespace) is {KYMA.namespace}, where only"
+            " Kyma's lifecycle manager publishes modules: choose another namespace"
+        )
     circles = circles_of({one.name: one.needs for one in modules})
     return [*problems, *(f"the modules need each other in a circle: {one}" for one in circles)]

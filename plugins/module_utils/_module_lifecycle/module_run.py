@@ -54,7 +54,7 @@ def manage_modules(task: Task, request: ModulesRequest, kinds: RecordKinds) -> R
     Raises:
         LifecycleError: the request is invalid, or the cluster does not answer.
     """
-    problems = request_problems(request.modules)
+    problems = request_problems(request)
     if problems:
         raise LifecycleError("\n".join(problems))
     request = replace(request, policy=taking_from_klm(request.policy))

@@ -144,6 +144,7 @@ class _DocumentReader:
                 is_enabled(self._labels.get(BETA_LABEL)), is_enabled(self._labels.get(INTERNAL_LABEL))
             ),
             origins=(self._origin,),
+            template=self._document,
         )
         return Template(version, self._text(spec, "channel"), self._is_set(spec, "mandatory"))
 

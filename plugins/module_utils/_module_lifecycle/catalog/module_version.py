@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..._cluster.cluster import Object, Ref, group_of
@@ -43,6 +43,7 @@ class ModuleVersion:
         requires_downtime: whether an upgrade to it waits for a maintenance window.
         restriction: by the labels of the template.
         origins: the places of its templates, for messages.
+        template: the ModuleTemplate as it was read.
     """
 
     module: str
@@ -54,3 +55,4 @@ class ModuleVersion:
     requires_downtime: bool = False
     restriction: Restriction = UNRESTRICTED
     origins: tuple[str, ...] = ()
+    template: Object = field(default_factory=dict, compare=False, repr=False)
