@@ -158,6 +158,12 @@ class MemoryCluster(SimulatedServer):
         with self._store.changed:
             self._store.oldest = self._store.version
 
+    def unrecorded(self) -> Self:
+        """The same cluster for a controller of a test: its calls are not recorded, and no fault hits them."""
+        other = copy(self)
+        other._recorded = False
+        return other
+
     def delay_deletions(self) -> Callable[[], Collection[Ref]]:
         """Let deletions take time from now on, as on a real API server: until the result is called.
 
@@ -343,8 +349,7 @@ class MemoryCluster(SimulatedServer):
         """Call the reactions with all changes, including their own."""
         if self._test.reacting or not self._test.reactions:
             return
-        controller = self.with_field_manager("controller")
-        controller._recorded = False
+        controller = self.unrecorded().with_field_manager("controller")
         self._test.reacting = True
         try:
             while self._test.handled < len(self._store.history):
