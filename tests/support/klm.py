@@ -1,7 +1,10 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Kyma's lifecycle manager (KLM) as a cluster sees it: definitions, Kyma resource, catalog and objects."""
+"""Kyma's lifecycle manager (KLM) as a cluster sees it: definitions, and each of its writes by hand.
+
+:mod:`tests.support.played_klm` makes these writes by itself, as the real one does.
+"""
 
 from __future__ import annotations
 
@@ -43,41 +46,93 @@ def _definition(plural: str, kind: str, schema: Object, **version: Any) -> Objec
     }
 
 
-def _entries(**properties: Any) -> Object:
-    """The schema of modules in the Kyma resource, each by its name."""
-    names = {"name": {"type": "string"}, "channel": {"type": "string"}, **properties}
+_TEXT: Object = {"type": "string"}
+_CHANNEL = {"type": "string", "minLength": 3, "maxLength": 32, "pattern": "^[a-z]+$"}
+_POLICY = {"type": "string", "enum": ["CreateAndDelete", "Ignore"], "default": "CreateAndDelete"}
+_STATES = ["Processing", "Deleting", "Ready", "Error", "", "Warning", "Unmanaged"]
+_STATE = {"type": "string", "enum": _STATES}
+
+
+def _map_by(key: str, required: Sequence[str], **properties: Object) -> Object:
+    """The schema of a list whose items are identified by a key."""
     return {
         "type": "array",
         "x-kubernetes-list-type": "map",
-        "x-kubernetes-list-map-keys": ["name"],
-        "items": {"type": "object", "required": ["name"], "properties": names},
+        "x-kubernetes-list-map-keys": [key],
+        "items": {"type": "object", "required": list(required), "properties": properties},
     }
 
 
-_POLICY = {"type": "string", "enum": ["CreateAndDelete", "Ignore"], "default": "CreateAndDelete"}
-_SPEC = _entries(customResourcePolicy=_POLICY, managed={"type": "boolean", "default": True})
-_STATUS = _entries(state={"type": "string"}, version={"type": "string"}, message={"type": "string"})
-DEFINITIONS = [
-    _definition(
-        "kymas",
-        "Kyma",
-        {
-            "spec": {
-                "type": "object",
-                "required": ["channel"],
-                "properties": {"channel": {"type": "string"}, "modules": _SPEC},
-            },
-            "status": {
-                "type": "object",
-                "properties": {"state": {"type": "string"}, "modules": _STATUS},
-            },
+def _tracked() -> Object:
+    """The schema of the reference to an object whose generation is known."""
+    meta = {"generation": {"type": "integer", "format": "int64"}, "name": _TEXT, "namespace": _TEXT}
+    properties = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": {"type": "object", "properties": meta}}
+    return {"type": "object", "properties": properties}
+
+
+_SPEC = {
+    "type": "object",
+    "required": ["channel"],
+    "properties": {
+        "channel": _CHANNEL,
+        "modules": _map_by(
+            "name",
+            ["managed", "name"],
+            name=_TEXT,
+            channel=_CHANNEL,
+            controller=_TEXT,
+            customResourcePolicy=_POLICY,
+            managed={"type": "boolean", "default": True},
+            remoteModuleTemplateRef=_TEXT,
+        ),
+        "skipMaintenanceWindows": {"type": "boolean"},
+    },
+}
+_MODULE_STATUS = {
+    "type": "object",
+    "required": ["name", "state"],
+    "properties": {
+        **dict.fromkeys(("name", "channel", "fqdn", "message", "ocmComponentName", "version"), _TEXT),
+        **{name: _tracked() for name in ("manifest", "resource", "template")},
+        "maintenance": {"type": "boolean", "default": False},
+        "state": _STATE,
+    },
+}
+_TIME = {"type": "string", "format": "date-time"}
+_STATUS = {
+    "type": "object",
+    "properties": {
+        "activeChannel": _TEXT,
+        "conditions": _map_by(
+            "type",
+            ["lastTransitionTime", "message", "reason", "status", "type"],
+            **dict.fromkeys(("message", "reason", "status", "type"), _TEXT),
+            lastTransitionTime=_TIME,
+            observedGeneration={"type": "integer", "format": "int64"},
+        ),
+        "lastOperation": {
+            "type": "object",
+            "required": ["operation"],
+            "properties": {"lastUpdateTime": _TIME, "operation": _TEXT},
         },
-        subresources={"status": {}},
-    ),
+        "modules": {"type": "array", "items": _MODULE_STATUS},
+        "state": _STATE,
+    },
+}
+DEFINITIONS = [
+    _definition("kymas", "Kyma", {"spec": _SPEC, "status": _STATUS}, subresources={"status": {}}),
     _definition("moduletemplates", "ModuleTemplate", {"spec": _OPEN}),
     _definition("modulereleasemetas", "ModuleReleaseMeta", {"spec": _OPEN}),
 ]
-"""The fields of the real definitions that count here, with their lists by name and their status."""
+"""The definition of Kyma as in config/crd/bases of KLM c5b83f1, without descriptions; the others are open."""
+
+
+def install_definitions(cluster: Cluster) -> None:
+    """Create the definitions, which a list of each shows to be served, and the namespace."""
+    for one in DEFINITIONS:
+        cluster.apply(deepcopy(one))
+        cluster.list(VERSION, one["spec"]["names"]["kind"])
+    cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": PLACE[3]}})
 
 
 @dataclass(frozen=True)
@@ -91,16 +146,14 @@ class Klm:
     cluster: Cluster
 
     def install(self) -> None:
-        """Create the definitions, which a list of each shows to be served, and an empty Kyma resource."""
-        for one in DEFINITIONS:
-            self.cluster.apply(deepcopy(one))
-            self.cluster.list(VERSION, one["spec"]["names"]["kind"])
-        self.cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": PLACE[3]}})
+        """Create the definitions, the namespace and an empty Kyma resource."""
+        install_definitions(self.cluster)
         self.wants()
 
-    def wants(self, *modules: str, **entry: Any) -> None:
-        """Replace the entries of the spec, as a user does."""
-        spec = {"channel": "regular", "modules": [{"name": name, **entry} for name in modules]}
+    def wants(self, *modules: str | Object, **entry: Any) -> None:
+        """Replace the entries of the spec, as a user does: each a name, or an entry."""
+        entries = [{**({"name": one} if isinstance(one, str) else one), **entry} for one in modules]
+        spec = {"channel": "regular", "modules": entries}
         meta = {"name": PLACE[2], "namespace": PLACE[3]}
         user = self.cluster.with_field_manager("kubectl")
         user.apply({"apiVersion": VERSION, "kind": "Kyma", "metadata": meta, "spec": spec}, force=True)
