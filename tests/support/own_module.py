@@ -96,21 +96,7 @@ class OwnModule:
             path.parent.mkdir(exist_ok=True)
             path.write_text(yaml.safe_dump_all(objects if objects is not None else self.objects(version)))
         labels = spec.pop("labels", {})
-        api_version, kind, name, namespace = self.manager
-        group, _slash, served = api_version.partition("/")
-        described = {
-            "moduleName": self.name,
-            "version": version,
-            "manager": {
-                "group": group,
-                "version": served,
-                "kind": kind,
-                "name": name,
-                "namespace": namespace,
-            },
-            "resources": [{"name": "rawManifest", "link": manifest or str(path)}],
-            **spec,
-        }
+        described = {**self.template_spec(version, manifest or str(path)), **spec}
         self._document(
             f"{self.name}-{version}",
             "ModuleTemplate",
@@ -118,6 +104,18 @@ class OwnModule:
             labels,
         )
         return path
+
+    def template_spec(self, version: str, link: str) -> Object:
+        """The spec of the ModuleTemplate of a version, with the link to its manifest."""
+        api_version, kind, name, namespace = self.manager
+        group, _slash, served = api_version.partition("/")
+        manager = {"group": group, "version": served, "kind": kind, "name": name, "namespace": namespace}
+        return {
+            "moduleName": self.name,
+            "version": version,
+            "manager": manager,
+            "resources": [{"name": "rawManifest", "link": link}],
+        }
 
     def offer(self, version: str = "", /, **spec: Any) -> None:
         """Write the ModuleReleaseMeta: the version of channel regular, and further fields of its spec."""
@@ -133,10 +131,17 @@ class OwnModule:
     def _document(
         self, name: str, kind: str, spec: Mapping[str, Any], labels: Mapping[str, str] | None = None
     ) -> None:
-        meta = {"name": name, "namespace": "kcp-system", **({"labels": dict(labels)} if labels else {})}
-        document = {"apiVersion": CATALOG_VERSION, "kind": kind, "metadata": meta, "spec": dict(spec)}
+        document = catalog_document(name, kind, spec, labels)
         self.folder.mkdir(exist_ok=True)
         (self.folder / f"{name}.yaml").write_text(yaml.safe_dump(document))
+
+
+def catalog_document(
+    name: str, kind: str, spec: Mapping[str, Any], labels: Mapping[str, str] | None = None
+) -> Object:
+    """A document of KLM's control plane."""
+    meta = {"name": name, "namespace": "kcp-system", **({"labels": dict(labels)} if labels else {})}
+    return {"apiVersion": CATALOG_VERSION, "kind": kind, "metadata": meta, "spec": dict(spec)}
 
 
 def manager_object(
