@@ -23,7 +23,7 @@ from .bounds import bounds
 from .errands import measure_errands
 from .fleet import measure_fleet
 from .measurements import Measurements
-from .names import CASES, ERRANDS, FLEET, OURS, PARTS, SIZES
+from .names import CASES, ERRANDS, FLEET, NEAR, OURS, PARTS, ROUND_TRIPS, SIZES, SMALL
 from .page import limits, page, workloads
 from .running import BenchmarkError, Place
 from .store import measure_store
@@ -41,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmark", description=__doc__)
     parser.add_argument("cases", nargs="*", choices=[*CASES, *PARTS, []], help="default: all of them")
     parser.add_argument("--objects", type=int, choices=SIZES, action="append", help="default: both")
+    parser.add_argument("--away", type=int, choices=ROUND_TRIPS, action="append", help="ms; default: all")
     parser.add_argument("--tool", choices=TOOLS, action="append", help="default: all; bounds need both sides")
     parser.add_argument("--rounds", type=int, help="at most so many of everything, at least 1")
     parser.add_argument("--limit", type=float, help="seconds that one time of one case of a tool may take")
@@ -49,9 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _stop)  # so that no cluster is left behind
     measurements = Measurements()
     counts: dict[int, int] = {}
-    for objects in (options.objects or SIZES) if _deployments(options) else ():
-        with timed(f"{objects} objects"):
-            for count in _measure(objects, options, measurements):
+    for objects, away in _distances(options) if _deployments(options) else ():
+        with timed(f"{objects} objects, {away} ms away"):
+            for count in _measure(objects, away, options, measurements):
                 counts[objects] = count
                 # After each tool, so that its measurements survive an interruption.
                 if options.write:
@@ -70,6 +71,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _deployments(options: argparse.Namespace) -> list[str]:
     """The cases of deployments to measure."""
     return [case for case in options.cases or CASES if case in CASES]
+
+
+def _distances(options: argparse.Namespace) -> list[tuple[int, int]]:
+    """The sizes to measure, each with the round trips to the cluster: large ones only where it is near."""
+    return [
+        (objects, away)
+        for objects in options.objects or SIZES
+        for away in options.away or ROUND_TRIPS
+        if objects == SMALL or away == NEAR
+    ]
 
 
 def _parts(options: argparse.Namespace) -> list[str]:
@@ -94,17 +105,19 @@ def _measure_part(part: str, options: argparse.Namespace, measurements: Measurem
             print(f"{part}: {error}", file=sys.stderr)
 
 
-def _measure(objects: int, options: argparse.Namespace, measurements: Measurements) -> Iterator[int]:
+def _measure(
+    objects: int, away: int, options: argparse.Namespace, measurements: Measurements
+) -> Iterator[int]:
     """Let each tool deploy so many objects, and yield the exact number; a failing one stops no other."""
     with tempfile.TemporaryDirectory(prefix="kyma-bench-") as folder:
         place = Place(Path(folder))
         workload = Workload(_release(), place.folder / "workload", objects // SIZES[0])
         for tool in options.tool or TOOLS:
-            trial = Trial(tool, place, workload, objects, measurements, options.limit)
+            trial = Trial(tool, place, workload, objects, away, measurements, options.limit)
             try:
-                trial.run(_deployments(options), rounds_of(tool, objects, options.rounds))
+                trial.run(_deployments(options), rounds_of(tool, objects, options.rounds, round_trip=away))
             except (BenchmarkError, ClusterError) as error:
-                measurements.failures.append(f"{tool} with {objects} objects to its end")
+                measurements.failures.append(f"{tool} with {objects} objects, {away} ms away, to its end")
                 print(f"{tool} with {objects} objects: {error}", file=sys.stderr)
             yield workload.count
 

@@ -59,10 +59,14 @@ class Bound:
 
 
 _RATIOS = {
-    (UNCHANGED, SMALL): {PING: 1.6, KUBECTL_APPLY: 1.0, HELM: 0.15},
-    (UNCHANGED, LARGE): {PING: 2.2, KUBECTL_APPLY: 1.0, HELM: 0.1},
-    (FIRST, SMALL): {HELM: 0.8},
-    (FIRST, LARGE): {HELM: 0.8},
+    Setting(UNCHANGED, SMALL): {PING: 1.6, KUBECTL_APPLY: 1.0, HELM: 0.15},
+    Setting(UNCHANGED, SMALL, 20): {KUBECTL_APPLY: 0.12},
+    Setting(UNCHANGED, SMALL, 100): {KUBECTL_APPLY: 0.06},
+    Setting(UNCHANGED, LARGE): {PING: 2.2, KUBECTL_APPLY: 1.0, HELM: 0.1},
+    Setting(FIRST, SMALL): {HELM: 0.8},
+    Setting(FIRST, SMALL, 20): {KUBECTL_APPLY: 0.85},
+    Setting(FIRST, SMALL, 100): {KUBECTL_APPLY: 0.5},
+    Setting(FIRST, LARGE): {HELM: 0.8},
 }
 _WITH_MIGRATIONS = {SMALL: 1.8, LARGE: 2.7}
 """With 100 migrations, against a playbook with one ping, by the number of objects."""
@@ -88,12 +92,14 @@ def _of(setting: Setting, typical: Mapping[str, Sample], beyond: Mapping[str, fl
     if OURS not in typical:
         return
     ours = typical[OURS]
-    for other, limit in _RATIOS.get((setting.case, setting.objects), {}).items():
+    for other, limit in _RATIOS.get(setting, {}).items():
         if other in typical:
             ratio = ours.seconds / typical[other].seconds
             yield Bound(setting, f"time, against {other}", ratio, limit)
         elif other in beyond:
             yield Bound(setting, f"time, against {other}", ours.seconds / beyond[other], limit, relation="<")
+    if setting.round_trip:
+        return
     if MIGRATING in typical and PING in typical:
         ratio = typical[MIGRATING].seconds / typical[PING].seconds
         limit = _WITH_MIGRATIONS[setting.objects]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
 
-from .names import ERRANDS
+from .names import ERRANDS, NEAR
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,17 @@ def typical(samples: Iterable[Sample]) -> Sample:
 
 @dataclass(frozen=True, order=True)
 class Setting:
-    """The action and the size of the release: a case's name, and roughly how many objects."""
+    """The action, the size of the release, and the distance of the cluster.
+
+    Attributes:
+        case: its name.
+        objects: roughly how many there are.
+        round_trip: one of `ROUND_TRIPS`.
+    """
 
     case: str
     objects: int
+    round_trip: int = NEAR
 
 
 @dataclass(frozen=True)

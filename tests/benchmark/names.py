@@ -24,6 +24,9 @@ PARTS = {ERRANDS: "Errands", STORE: "The job store", FLEET: "A fleet with nothin
 SIZES = (360, 3600)
 """Roughly how many objects there are: one copy, and ten, of what a release of Kyma has."""
 SMALL, LARGE = SIZES
+ROUND_TRIPS = (0, 20, 100)
+"""Milliseconds that bytes take to the API server and back, beyond what this machine takes."""
+NEAR = ROUND_TRIPS[0]
 LIMITS = {SMALL: 300.0, LARGE: 900.0}
 """Seconds that one time of one case may take, by the size."""
 

@@ -12,11 +12,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.cluster.paths import BIN, BUILD, ROOT
+from tests.support.distance import distant_kubeconfig
 
 from . import audit
 from .measurements import Sample
@@ -125,16 +126,20 @@ class Place:
         return Done(Sample(**used, requests=requests), printed)
 
     @contextmanager
-    def cluster(self, name: str = "cluster") -> Iterator[Cluster]:
+    def cluster(self, name: str = "cluster", round_trip: int = 0) -> Iterator[Cluster]:
         """Start a new, empty cluster of plain processes; yield it; end it.
 
         Args:
             name: of the folder for its data.
+            round_trip: milliseconds that bytes take to its API server and back, beyond what they do.
         """
         state = self.folder / name
+        near, distant = state / "kubeconfig", state / "distant-kubeconfig"
         try:
             self._tests_cluster(state, "up")
-            yield Cluster(state / "kubeconfig", state / "audit.log")
+            seconds = round_trip / 1000
+            with distant_kubeconfig(near, distant, seconds) if round_trip else nullcontext(near) as kubeconfig:
+                yield Cluster(kubeconfig, state / "audit.log")
         finally:
             self._tests_cluster(state, "down")
 

@@ -26,7 +26,7 @@ def _cases(measurements: Measurements) -> Iterator[str]:
     for case, heading in CASES.items():
         for setting in (one for one in measurements.settings if one.case == case):
             rows = _rows(measurements.typical(setting), measurements.beyond(setting))
-            yield from (f"## {heading}, {setting.objects:,} objects", "", *_table(rows), "")
+            yield from (f"## {heading}, {_size(setting)}", "", *_table(rows), "")
     if measurements.failures:
         yield from (f"Not measured: {', '.join(measurements.failures)}.", "")
 
@@ -84,7 +84,13 @@ def _bound_rows(bounds: Sequence[Bound]) -> Iterator[Sequence[str]]:
 
 
 def _where(setting: Setting) -> str:
-    return f"{CASES[setting.case].lower()}, {setting.objects:,} objects"
+    return f"{CASES[setting.case].lower()}, {_size(setting)}"
+
+
+def _size(setting: Setting) -> str:
+    """The number of objects, and the distance of the cluster if there is one."""
+    away = f", {setting.round_trip} ms away" if setting.round_trip else ""
+    return f"{setting.objects:,} objects{away}"
 
 
 def _ratio(value: float, ours: float) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tests.cluster.console import say
 
 from .measurements import Measurements, Setting
-from .names import CHANGED, FIRST, LARGE, LIMITS, UNCHANGED
+from .names import CHANGED, FIRST, LARGE, LIMITS, NEAR, UNCHANGED
 from .running import Place, TooLong
 from .tools.helm import Helm
 from .tools.kubectl import Kubectl
@@ -26,6 +26,8 @@ TOOLS: Mapping[str, type[Tool]] = {
     "kubernetes.core": KubernetesCore,
     "helm": Helm,
 }
+QUICK = ("ours", "kubectl")
+"""The tools that need less than a minute for each case on a distant cluster."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +39,13 @@ class Rounds:
     changed: int
 
 
-def rounds_of(tool: str, objects: int, limit: int | None = None) -> Rounds:
-    """As many as end in a sensible time: with a large release, others take minutes for each."""
+def rounds_of(tool: str, objects: int, limit: int | None = None, *, round_trip: int = NEAR) -> Rounds:
+    """As many as end in a sensible time: others take minutes with a large release, or a distant cluster."""
     # In a first deployment, the server counts some waits in whole seconds, so a single one is inexact.
     many, few = (Rounds(5, 9, 7), Rounds(1, 7, 7)), (Rounds(5, 3, 2), Rounds(1, 1, 1))
     usual = (many if tool == "ours" else few)[objects == LARGE]
+    if round_trip:
+        usual = Rounds(3, 3, 1) if tool in QUICK else Rounds(1, 1, 1)
     most = limit or max(usual.first, usual.unchanged, usual.changed)
     return Rounds(min(usual.first, most), min(usual.unchanged, most), min(usual.changed, most))
 
@@ -54,6 +58,7 @@ class Trial:
         place: where to work.
         workload: to deploy.
         objects: roughly how many objects it has.
+        round_trip: to the clusters, one of `ROUND_TRIPS`.
         measurements: gets the samples.
         limit: seconds for one measurement of a case; None for those of its size.
     """
@@ -64,6 +69,7 @@ class Trial:
         place: Place,
         workload: Workload,
         objects: int,
+        round_trip: int,
         measurements: Measurements,
         limit: float | None = None,
     ) -> None:
@@ -71,6 +77,7 @@ class Trial:
         self._place = place
         self._workload = workload
         self._objects = objects
+        self._round_trip = round_trip
         self._measurements = measurements
         self._limit = limit or LIMITS[objects]
 
@@ -82,10 +89,10 @@ class Trial:
                 cluster are not measured, because the state of the cluster is unknown.
             BenchmarkError: something failed.
         """
-        say(f"{self._tool}, {self._workload.count} objects:")
+        say(f"{self._tool}, {self._workload.count} objects, {self._round_trip} ms away:")
         clusters = rounds.first if FIRST in cases else 1
         for left in reversed(range(clusters)):
-            with self._place.cluster() as cluster:
+            with self._place.cluster(round_trip=self._round_trip) as cluster:
                 tool = TOOLS[self._tool](self._place, self._workload, cluster)
                 self._measure(FIRST, tool.first, 1, keep=FIRST in cases)
                 if left == 0 and UNCHANGED in cases:
@@ -94,6 +101,7 @@ class Trial:
                     self._measure(CHANGED, tool.changed, rounds.changed)
 
     def _measure(self, case: str, do: Callable[[], Samples], times: int, *, keep: bool = True) -> None:
+        setting = Setting(case, self._objects, self._round_trip)
         for number in range(1, times + 1):
             say(f"  {case}, {number} of {times} ...")
             try:
@@ -102,10 +110,10 @@ class Trial:
             except TooLong as error:
                 if keep:
                     row = TOOLS[self._tool].row
-                    self._measurements.add_limit(Setting(case, self._objects), row, error.limit)
+                    self._measurements.add_limit(setting, row, error.limit)
                 raise
             said = ", ".join(f"{label} {sample.seconds:.2f} s" for label, sample in samples.items())
             say(f"    {said}")
             if keep:
                 for label, sample in samples.items():
-                    self._measurements.add(Setting(case, self._objects), label, sample)
+                    self._measurements.add(setting, label, sample)

@@ -26,6 +26,7 @@ class Request:
         time: when it arrived, in seconds since the epoch.
         user: who sent it, as the server names the user.
         status: of its answer.
+        answered: when its answer ended, that of a watch when it began, in seconds since the epoch.
     """
 
     verb: str
@@ -34,6 +35,7 @@ class Request:
     time: float
     user: str = ""
     status: int = 0
+    answered: float = 0.0
 
     @property
     def persists(self) -> bool:
@@ -83,9 +85,10 @@ def _request(line: bytes) -> Request:
     place = "/".join(ref[key] for key in ("namespace", "name") if ref.get(key))
     target = f"{ref.get('resource', '')} {place}".strip()
     time = datetime.fromisoformat(event["requestReceivedTimestamp"]).timestamp()
+    answered = time if event["verb"] == "watch" else datetime.fromisoformat(event["stageTimestamp"]).timestamp()
     user = str(event["user"].get("username") or "")
     status = int((event.get("responseStatus") or {}).get("code") or 0)
-    return Request(event["verb"], target, event["requestURI"], time, user, status)
+    return Request(event["verb"], target, event["requestURI"], time, user, status, answered)
 
 
 def writes(requests: list[Request]) -> list[str]:

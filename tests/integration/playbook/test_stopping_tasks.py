@@ -40,7 +40,7 @@ from tests.support.playbook_run import (
     Playbook,
     Running,
 )
-from tests.support.slow_server import slow_kubeconfig
+from tests.support.distance import distant_kubeconfig
 from tests.support.small_release import NAMESPACE, SmallRelease, config_map
 
 from .remote_host import inventory_elsewhere
@@ -164,7 +164,7 @@ def task(module: str, **options: Any) -> str:
 def world(own_cluster: OwnCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("user")
     own_cluster.api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SHOP}})
-    with slow_kubeconfig(own_cluster.kubeconfig, folder, DELAY) as path:
+    with distant_kubeconfig(own_cluster.kubeconfig, folder / "slow-kubeconfig", DELAY) as path:
         yield World(own_cluster, folder, path)
 
 

@@ -150,6 +150,22 @@ def test_a_change_may_take_some_seconds_beside_its_rollout(
         assert is_met(measured(CHANGED, objects, ours=ours, rollout=sample(3))) == {what: holds, **others}
 
 
+def test_a_cluster_that_is_far_away_has_bounds_and_tables_of_its_own() -> None:
+    measurements = Measurements()
+    for case, round_trip, ours in ((FIRST, 100, 5.1), (FIRST, 20, 8.5), (UNCHANGED, 100, 0.6)):
+        for name, seconds in ((OURS, ours), (KUBECTL_APPLY, 10), (HELM, 1), (PING, 0.1)):
+            measurements.add(Setting(case, 360, round_trip), name, sample(seconds))
+    checked = bounds(measurements)
+    assert [(one.setting.case, one.setting.round_trip, one.is_met) for one in checked] == [
+        (FIRST, 20, True),
+        (FIRST, 100, False),
+        (UNCHANGED, 100, True),
+    ]
+    text = report(measurements, checked)
+    assert "## First deployment, 360 objects, 20 ms away" in text
+    assert "| first deployment, 360 objects, 100 ms away |" in text
+
+
 def test_tools_without_measurements_have_no_bounds() -> None:
     assert is_met(measured(UNCHANGED, 360, helm=sample(1))) == {}
     assert is_met(measured(UNCHANGED, 360, ours=sample(1))) == {}

@@ -98,7 +98,7 @@ class AtHand(Workload):
 @pytest.fixture
 def two_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     @contextmanager
-    def no_cluster(place: Place) -> Iterator[Cluster]:
+    def no_cluster(place: Place, **_where: int) -> Iterator[Cluster]:
         yield Cluster(place.folder, place.folder)
 
     monkeypatch.setattr(Place, "cluster", no_cluster)
@@ -122,7 +122,7 @@ def test_a_tool_that_takes_too_long_stops_no_other_and_the_page_has_what_was_mea
     text = page.read_text()
     assert "| helm upgrade, all components | > 900 s |      > 900 |" in text
     assert text.count("| kyma.lifecycle ") == len(CASES)
-    assert "Not measured: helm with 3600 objects to its end." in text
+    assert "Not measured: helm with 3600 objects, 0 ms away, to its end." in text
     assert "is ended, and has that time with a `>`" in text
     assert "| memory of the engine |    99 MB |  150 MB | kept |" in text
 
@@ -143,7 +143,7 @@ def test_the_page_is_there_after_the_first_tool(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.usefixtures("two_tools")
 def test_cases_after_one_over_its_limit_are_not_measured(place: Place) -> None:
     measurements = Measurements()
-    tool = trial.Trial("helm", place, AtHand(), 3600, measurements)
+    tool = trial.Trial("helm", place, AtHand(), 3600, 0, measurements)
     with pytest.raises(TooLong):
         tool.run(CASES, trial.Rounds(1, 1, 1))
     assert measurements.settings == [Setting(FIRST, 3600), Setting(UNCHANGED, 3600)]
