@@ -34,14 +34,15 @@ def unverified_objects(
 ) -> list[Object]:
     """The objects to rehearse before anything of the component is written: pure.
 
-    Those of the first rank are left out: nothing is written before them.
+    An only object of the first rank is left out: nothing is written before it.
 
     Args:
         objects: of the component.
         defined: the kinds that this run installed.
         created_namespaces: the namespaces that this run may have created.
     """
-    later = [obj for rank in by_rank(objects)[1:] for obj in rank]
+    ranks = by_rank(objects)
+    later = [obj for rank in ranks for obj in rank if rank is not ranks[0] or len(rank) > 1]
     own = frozenset(map(ref_of, objects)) if created_namespaces else frozenset()
     return [obj for obj in later if _is_left_to_server(obj, defined) or _grants(obj, created_namespaces, own)]
 

@@ -17,7 +17,8 @@ from tests.support.request_chain import describe_chain, longest_chain
 
 pytestmark = pytest.mark.control_plane
 
-ROUND_TRIP = 0.5
+import os
+ROUND_TRIP = float(os.environ.get("FAR_D", "0.5"))
 """Seconds; longer than a busy machine takes for all requests that are sent at once."""
 FIRST_CHAIN = 140
 NOTHING_CHAIN = 12

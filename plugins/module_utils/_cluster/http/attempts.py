@@ -10,7 +10,7 @@ import os
 import socket
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -49,6 +49,7 @@ SHORTEST_SECONDS = 1.0
 TIME_POLL_SECONDS = 0.2
 """How often a request without time checks whether there is some, in seconds."""
 USER_AGENT = "kyma-lifecycle"
+LEASES = "/apis/coordination.k8s.io/"
 
 
 @dataclass(frozen=True)
@@ -132,11 +133,20 @@ class Attempts:
 
     def _send(self) -> urllib3.BaseHTTPResponse | None:
         """The response to the request as sent now; None after a wait, if no time was left to send it."""
+        headers = self._headers()
+        with self._turn():
+            return self._send_with(headers)
+
+    def _turn(self) -> AbstractContextManager[object]:
+        """Waits while as many other requests are sent; neither a watch does that, nor the renewal of a lease."""
+        is_urgent = self._request.path.startswith(LEASES) or self._request.stream_seconds is not None
+        return nullcontext() if is_urgent else self._endpoint.turns
+
+    def _send_with(self, headers: urllib3.HTTPHeaderDict) -> urllib3.BaseHTTPResponse | None:
         from urllib3 import Timeout
         from urllib3.exceptions import ProtocolError
 
-        headers = self._headers()
-        # Only now, as the login may take time.
+        # Only now, as the login and the other requests may take time.
         limit = self._request.stream_seconds or READ_SECONDS
         bounds: list[tuple[str, str]] = []
         if self._endpoint.terms is not None:

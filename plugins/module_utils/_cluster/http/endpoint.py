@@ -16,6 +16,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from ..._threads import REQUESTS_AT_ONCE
 from ..._timestamp import timestamp
 from ..cluster import WriteTerms
 from ..substitute import original_warning
@@ -104,6 +105,7 @@ class Endpoint:
         requests: the number of HTTP requests by method, including every attempt.
         retry_policy, sleep, terms: see the arguments.
         presence: what is known of the server's reachability.
+        turns: bounds how many requests are sent at once.
     """
 
     def __init__(
@@ -123,6 +125,7 @@ class Endpoint:
         self.presence = Presence(patient)
         self.sleep = sleep
         self.terms = terms
+        self.turns = threading.BoundedSemaphore(REQUESTS_AT_ONCE)
         self._lock = threading.Lock()
         self._pool: urllib3.PoolManager | None = None
 

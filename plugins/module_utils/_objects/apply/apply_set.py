@@ -145,11 +145,11 @@ def apply_objects(terms: ApplyTerms, objects: Sequence[Object]) -> ApplyResult:
 
 def _apply_rank(terms: ApplyTerms, rank: Sequence[Object]) -> ApplyResult:
     """Apply objects in parallel, and wait for the kinds that they define."""
-    are_crds = rank_of(rank[0]) == CRD_RANK
-    existing = _existing(terms.cluster, rank) if are_crds else frozenset[Ref]()
+    crds = [obj for obj in rank if rank_of(obj) == CRD_RANK]
+    existing = _existing(terms.cluster, crds) if crds else frozenset[Ref]()
     attempt = partial(_attempt, terms, existing, Event())
     done = sum(map_in_threads(attempt, terms.waits.until_provided(rank)), ApplyResult())
-    if are_crds and not done.refused:
+    if crds and not done.refused:
         terms.waits.until_served([one.object for one in done.applied if one.ref.kind == CRD])
     return done
 
@@ -177,11 +177,11 @@ def _attempt(terms: ApplyTerms, existing: Container[Ref], is_over: Event, obj: O
                 time.sleep(REPEAT_SECONDS)
                 continue
             is_away = isinstance(error, (ServerTimeout, Unreachable))
-            if is_away and terms.keep_going:
-                raise
             if is_away or isinstance(error, UnallowedTaking):
                 # Each other object would wait as long for a server that is unreachable.
                 is_over.set()
+            if is_away and terms.keep_going:
+                raise
             return ApplyResult(refused=(Refusal(ref, error),), wide=wide)
         terms.answered(applied)
         return ApplyResult((applied,), wide=wide)

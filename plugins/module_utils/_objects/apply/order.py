@@ -4,9 +4,9 @@
 """The order in which the objects of one component are applied.
 
 The ranks follow the rule of all Kubernetes packagers. First come objects that others refer to (namespaces,
-quotas, accounts, configuration), then rights, then Services, then workloads. Last come objects that can block
-all others: webhooks and aggregated APIs. Custom resources come after workloads, as their operators may have
-webhooks.
+quotas, accounts, configuration, roles), then what refers to these (bindings, claims, Services), then workloads.
+Last come objects that can block all others: webhooks and aggregated APIs. Custom resources come after workloads,
+as their operators may have webhooks. There are no more ranks than that, because each takes as long as an answer.
 """
 
 from __future__ import annotations
@@ -19,11 +19,15 @@ from ..._cluster.kinds import is_built_in
 _RANKS: tuple[tuple[str, ...], ...] = (
     ("Namespace",),
     ("CustomResourceDefinition",),
-    ("PriorityClass", "RuntimeClass", "StorageClass", "NetworkPolicy", "ResourceQuota", "LimitRange"),
-    ("ServiceAccount", "Secret", "ConfigMap", "PodDisruptionBudget", "PersistentVolume"),
-    ("PersistentVolumeClaim", "ClusterRole", "Role"),
-    ("ClusterRoleBinding", "RoleBinding"),
-    ("Service", "Endpoints", "EndpointSlice"),
+    (
+        *("PriorityClass", "RuntimeClass", "StorageClass", "NetworkPolicy", "ResourceQuota", "LimitRange"),
+        *("ServiceAccount", "Secret", "ConfigMap", "PodDisruptionBudget", "PersistentVolume"),
+        *("ClusterRole", "Role"),
+    ),
+    (
+        *("PersistentVolumeClaim", "ClusterRoleBinding", "RoleBinding"),
+        *("Service", "Endpoints", "EndpointSlice"),
+    ),
     (
         "DaemonSet",
         "Deployment",
@@ -34,7 +38,6 @@ _RANKS: tuple[tuple[str, ...], ...] = (
         "CronJob",
         "HorizontalPodAutoscaler",
     ),
-    ("Ingress", "IngressClass"),
 )
 _RANK_OF = {kind: rank for rank, kinds in enumerate(_RANKS) for kind in kinds}
 _CUSTOM_RESOURCES = len(_RANKS)
@@ -64,8 +67,11 @@ def is_home(obj: Object) -> bool:
 
 
 def by_rank(objects: Iterable[Object]) -> list[list[Object]]:
-    """The objects in one group per rank, lowest first; within a group in their given order."""
+    """The objects in one group per rank, lowest first; within a group in their given order.
+
+    Namespaces and definitions, which need none of each other, are one group.
+    """
     groups: dict[int, list[Object]] = {}
     for obj in objects:
-        groups.setdefault(rank_of(obj), []).append(obj)
+        groups.setdefault(max(rank_of(obj), CRD_RANK), []).append(obj)
     return [groups[rank] for rank in sorted(groups)]
