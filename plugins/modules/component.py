@@ -123,7 +123,7 @@ options:
     description:
       - How many components are worked on at the same time.
     type: int
-    default: 4
+    default: 16
 seealso:
   - module: kyma.lifecycle.plan
   - module: kyma.lifecycle.component_info

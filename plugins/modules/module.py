@@ -242,7 +242,7 @@ options:
     description:
       - How many modules are worked on at the same time.
     type: int
-    default: 4
+    default: 16
   deadline:
     description:
       - Seconds after which the run is cancelled. With V(0) it has no end.

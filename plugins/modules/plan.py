@@ -137,7 +137,7 @@ options:
     description:
       - As in M(kyma.lifecycle.component). The plan only refuses values with which the run could not begin.
     type: int
-    default: 4
+    default: 16
   deadline:
     description:
       - As in M(kyma.lifecycle.run). The plan only refuses values with which the run could not begin.

@@ -138,7 +138,9 @@ class Place:
         try:
             self._tests_cluster(state, "up")
             seconds = round_trip / 1000
-            with distant_kubeconfig(near, distant, seconds) if round_trip else nullcontext(near) as kubeconfig:
+            with (
+                distant_kubeconfig(near, distant, seconds) if round_trip else nullcontext(near) as kubeconfig
+            ):
                 yield Cluster(kubeconfig, state / "audit.log")
         finally:
             self._tests_cluster(state, "down")

@@ -3,20 +3,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The longest chain of requests that wait for each other, from the audit log of a server far away.
 
-A client that waits for an answer sends its next request a round trip after the server has answered. So requests
-that arrive sooner do not wait for it. On a server that is near, both look alike.
+A client that waits for an answer sends its next request a round trip after the server has answered. So
+requests that arrive sooner do not wait for it. On a server that is near, both look alike.
+
+A client that asks the same again, and has written nothing meanwhile, waits for the cluster and not for an
+answer. How often it does that depends on the cluster, so these requests don't count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import unquote
 
 from .audit import Request
 
 TOLERANCE = 0.9
-"""The share of the round trip after which a request counts as a later one: the log has the end of an answer, not
-that of its last byte."""
+"""The share of the round trip after which a request counts as a later one: the log has the time when an answer
+was complete, which its last byte may precede."""
+LEASES = "/apis/coordination.k8s.io/"
 
 
 def longest_chain(requests: Iterable[Request], round_trip: float) -> list[Request]:
@@ -27,10 +31,20 @@ def longest_chain(requests: Iterable[Request], round_trip: float) -> list[Reques
         round_trip: seconds between an answer of the server, and a request that waits for it.
     """
     chain: list[Request] = []
-    for request in sorted(requests, key=lambda one: one.answered):
+    for request in sorted(_without_polls(requests), key=lambda one: one.answered):
         if not chain or request.time - chain[-1].answered >= TOLERANCE * round_trip:
             chain.append(request)
     return chain
+
+
+def _without_polls(requests: Iterable[Request]) -> Iterator[Request]:
+    read: set[str] = set()
+    for request in sorted(requests, key=lambda one: one.time):
+        if request.persists and not request.uri.startswith(LEASES):
+            read.clear()
+        if request.verb not in ("get", "list") or request.uri not in read:
+            yield request
+        read.add(request.uri)
 
 
 def describe_chain(chain: Sequence[Request], requests: Sequence[Request]) -> str:

@@ -28,6 +28,6 @@ class WorkOptions:
     policy: Policy = field(default_factory=Policy)
     migrations: MigrationOptions = field(default_factory=MigrationOptions)
     timeout: float = 600.0
-    workers: int = 4
+    workers: int = 16
     grace: float = GRACE
     deadline: float = 0.0

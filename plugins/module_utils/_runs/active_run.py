@@ -6,14 +6,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from .._carrier.task import Result, Task
 from .._errors import LifecycleError
 from .._record_codec import to_record
 from .._result_codec import to_result
+from .._threads import REQUESTS_AT_ONCE
 from .._timestamp import timestamp
 from .cancellation import CancellationCheck
 from .outcomes import CANCELLED, ENDS, FAILED, SUCCEEDED, ComponentOutcome, durations_of, phase_entry
@@ -75,6 +77,8 @@ class ActiveRun:
         self.cancelled_by = ""
         self.cancellation = CancellationCheck(task, record)
         self.migration_count = 0
+        self._records: ThreadPoolExecutor | None = None
+        self._pending: list[Future[None]] = []
 
     @property
     def components(self) -> Mapping[str, Mapping[str, Any]]:
@@ -114,6 +118,22 @@ class ActiveRun:
                 self._problem = error
                 raise
             self.name = self._planned_name
+
+    @contextmanager
+    def recording_beside(self) -> Iterator[None]:
+        """Record the outcomes in this block beside the work that follows; all are recorded at its end.
+
+        Raises:
+            LifecycleError: one cannot be recorded.
+        """
+        self._records = records = ThreadPoolExecutor(REQUESTS_AT_ONCE)
+        try:
+            yield
+        finally:
+            self._records = None
+            records.shutdown()
+        for call in self._pending:
+            call.result()
 
     def note(self, *outcomes: ComponentOutcome, cancelled_by: str = "") -> None:
         """Record the outcomes of components, and who or what has cancelled the run meanwhile."""
@@ -156,9 +176,16 @@ class ActiveRun:
             return
         among = len({*self.facts.components, *self.components})
         among += max(self.migration_count, len(self._status["migrations"]))
-        # A run that is one task returns what it can't record, and goes on.
-        with suppress(*([LifecycleError] if self._beginning else [])):
-            update_run_status(self._task.cluster, self.name, news, among=among)
+
+        def record() -> None:
+            # A run that is one task returns what it can't record, and goes on.
+            with suppress(*([LifecycleError] if self._beginning else [])):
+                update_run_status(self._task.cluster, self.name, news, among=among)
+
+        if self._records is None:
+            record()
+        else:
+            self._pending.append(self._records.submit(record))
 
     def note_phase(self, name: str, states: Collection[str], seconds: float) -> None:
         """Record how the components of a phase have ended, and how long they took together.

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from .._cluster.cluster import API_VERSION, Cluster
 from .._errors import LifecycleError
+from .._threads import call_in_threads
 from .._timestamp import parse_time, timestamp
 from .interrupted_run import unrecorded_components
 from .outcomes import BEFORE_RUN, BEGIN, CANCELLED, FAILED, NOT_STARTED, SUCCEEDED, phase_entry
@@ -128,7 +129,10 @@ def end_record(
     # The run's record first: if this process is killed after it, the next run has little to do. In the other
     # order there would be nothing to do, and so no run to end this record.
     update_run_status(cluster, name, {**_end(state, problems, seconds), **more})
-    if after is not None:
+
+    def record_installation() -> None:
+        if after is None:
+            return
         try:
             before = read_installation(cluster)
             write_installation(cluster, after(before), seen=before)
@@ -136,7 +140,8 @@ def end_record(
             problem = f"all of its work is done, and could not be recorded in the installation: {error}"
             update_run_status(cluster, name, _end(FAILED, [problem], seconds))
             raise
-    end_other_runs(cluster, name)
+
+    call_in_threads(record_installation, lambda: end_other_runs(cluster, name))
 
 
 def _end(state: str, problems: Sequence[str], seconds: float) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from tests.support.request_chain import describe_chain, longest_chain
 pytestmark = pytest.mark.control_plane
 
 import os
+
 ROUND_TRIP = float(os.environ.get("FAR_D", "0.5"))
 """Seconds; longer than a busy machine takes for all requests that are sent at once."""
 FIRST_CHAIN = 140
@@ -43,6 +44,9 @@ def require_chain(outcome: Outcome, most: int) -> None:
     chain = longest_chain(requests, ROUND_TRIP)
     text = describe_chain(chain, requests)
     print(text)
+    if os.environ.get("FAR_DUMP"):
+        import pickle
+        pickle.dump(requests, open(os.environ["FAR_DUMP"] + str(most), "wb"))
     assert len(chain) <= most, text
 
 

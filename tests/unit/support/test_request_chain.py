@@ -30,6 +30,15 @@ def test_one_long_request_beside_several_short_ones_does_not_shorten_their_chain
     assert chain(request("long", 0, 2.4), *short) == ["a", "b", "c"]
 
 
+def test_asking_the_same_again_waits_for_the_cluster_unless_something_was_written() -> None:
+    polls = [request("a", 0, 0.1), request("a", 1.1, 1.2), request("a", 2.3, 2.4)]
+    assert chain(*polls) == ["a"]
+    write = Request("patch", "w", "/w", 1.15, answered=1.25)
+    assert chain(polls[0], write, polls[2]) == ["a", "w", "a"]
+    lease = Request("patch", "l", "/apis/coordination.k8s.io/v1/leases/l", 1.15, answered=1.25)
+    assert chain(polls[0], lease, polls[2]) == ["a", "l"]
+
+
 def test_the_order_in_the_log_does_not_matter() -> None:
     assert chain(request("b", 1.1, 1.2), request("a", 0, 0.1)) == ["a", "b"]
 

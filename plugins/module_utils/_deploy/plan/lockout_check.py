@@ -20,7 +20,7 @@ from ..._objects.access.review import user_info
 from ..._objects.apply.change import ObjectChange
 from ..._runs.lease.lease import LIFECYCLE_NAMESPACE
 from ..._runs.records.definitions import RecordKinds
-from ..._threads import map_in_threads
+from ..._threads import call_in_threads, map_in_threads
 from .lockouts import (
     ADMISSION,
     AUTOMANAGED,
@@ -74,11 +74,15 @@ def check_lockouts(
         allowed: the names of the webhooks, policies and other objects that the user allows.
         are_current: whether the cluster has the definitions of these kinds.
     """
-    refused = refused_requests(cluster, kinds, webhooks.configurations, are_current=are_current)
     locking = [(name, one) for name, one in changes if one.ref[:2] in LOCKING_KINDS]
-    needs = _needs(cluster, kinds, {one.ref[:2] for _name, one in locking})
     objects = [one.after for _name, one in locking if one.after is not None]
-    live = {ref_of(one): one for one in [*webhooks.configurations(), *_partners(cluster, objects)]}
+    refused, configurations, partners, needs = call_in_threads(
+        lambda: refused_requests(cluster, kinds, webhooks.configurations, are_current=are_current),
+        webhooks.configurations,
+        lambda: _partners(cluster, objects),
+        lambda: _needs(cluster, kinds, {one.ref[:2] for _name, one in locking}),
+    )
+    live = {ref_of(one): one for one in [*configurations, *partners]}
     known = {*allowed, *(one.name for one in refused)}
     existing = [one for one in lockouts(live, needs) if one.ref.group == ADMISSION and one.name not in known]
     new = new_lockouts([one for _name, one in locking], live, needs, allowed)

@@ -25,7 +25,7 @@ class OwnWebhooks:
     def __init__(self, cluster: Cluster, ours: Collection[Ref]) -> None:
         self._cluster = cluster
         self._ours = ours
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._configurations: list[Object] | None = None
         self._silent: dict[str, Ref] = {}
 
@@ -53,9 +53,10 @@ class OwnWebhooks:
 
     def configurations(self) -> list[Object]:
         """All configurations of webhooks, see :func:`~.denials.webhook_configurations`."""
-        if self._configurations is None:
-            self._configurations = webhook_configurations(self._cluster)
-        return self._configurations
+        with self._lock:
+            if self._configurations is None:
+                self._configurations = webhook_configurations(self._cluster)
+            return self._configurations
 
 
 def _has(configuration: Object, name: str) -> bool:

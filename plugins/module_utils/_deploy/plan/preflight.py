@@ -22,6 +22,7 @@ from ..._runs.open_run import lost_runs, open_run_note
 from ..._runs.records.cluster_hold import hold_problem
 from ..._runs.records.definitions import RecordKinds, are_installed
 from ..._runs.records.record_rights import records_rights
+from ..._threads import call_in_threads
 from .component_preflight import (
     IntendedChanges,
     granting_rights_of,
@@ -69,7 +70,6 @@ def run_preflight(
     now = datetime.now(UTC)
     held = hold_problem(observed.hold, now)
     blockers = [Blocker("", held, is_hold=True)] if held else []
-    blockers += ownership_blockers(cluster, intended)
     # A refusal that only names a missing right is reported once, with the roles that grant it.
     refusals = [(blocker, refused_right(blocker.message)) for blocker in earlier]
     refused = {right for _blocker, right in refusals if right is not None}
@@ -78,12 +78,15 @@ def run_preflight(
     remaining += [Blocker("", text) for text in observed.refused if refused_right(text) is None]
     installed = are_installed(cluster, observed.installation, kinds)
     needed = records_rights(kinds, are_installed=installed) | needed_rights(intended)
-    missing, grants = _rights(cluster, intended, needed | lease_rights(), refused, remaining)
-    remaining = [blocker for blocker in remaining if not (grants and is_escalation(blocker.message))]
-    notes = (
-        *_open_run(cluster, observed),
-        *(() if grants else unverified_role_notes(cluster, intended)),
+    owned, (missing, grants), open_run, role_notes = call_in_threads(
+        lambda: ownership_blockers(cluster, intended),
+        lambda: _rights(cluster, intended, needed | lease_rights(), refused, remaining),
+        lambda: _open_run(cluster, observed),
+        lambda: unverified_role_notes(cluster, intended),
     )
+    blockers += owned
+    remaining = [blocker for blocker in remaining if not (grants and is_escalation(blocker.message))]
+    notes = (*open_run, *(() if grants else role_notes))
     rights = frozenset(write_rights(needed | granting_rights_of(intended, everything=True)))
     return PreflightResult((*remaining, *blockers, *missing), notes, grants, rights)
 

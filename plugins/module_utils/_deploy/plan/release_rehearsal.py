@@ -22,6 +22,7 @@ from ..._components.rehearsed_changes import RehearsedChanges
 from ..._components.rehearsed_work import RehearsedWork, with_advice
 from ..._components.work_context import WorkContext
 from ..._dry_run.dry_run_cluster import DryRunCluster
+from ..._errors import LifecycleError
 from ..._migrations.migration_set import MigrationSet
 from ..._migrations.retirement import overdue_migrations, overdue_warning
 from ..._objects.access.review import known_resources
@@ -32,6 +33,7 @@ from ..._release.model import FOUNDATION, ComponentEntry, Release
 from ..._runs.lease.acquisition import create_namespace
 from ..._runs.lease.lease import LIFECYCLE_NAMESPACE
 from ..._runs.records.runs import read_runs
+from ..._threads import call_in_threads
 from ...migration import GLOBAL, Phase
 from ..desired.desired_release import DesiredRelease, desired_release
 from ..desired.release_migrations import component_actions, with_release
@@ -40,7 +42,7 @@ from ..desired.release_versions import is_deployment_open, is_same_release, serv
 from ..desired.waves import needs_problems, stages_of, waves_of
 from .abandonment import begun_migrations, irreversible_changes
 from .component_preflight import IntendedChanges
-from .lockout_check import check_lockouts
+from .lockout_check import LockoutFindings, check_lockouts
 from .migration_warnings import migration_warnings
 from .observed_state import ObservedState
 from .own_webhooks import OwnWebhooks
@@ -284,34 +286,41 @@ class ReleaseRehearsal:
         writes += [change for orphan in orphans for change in orphan.changes]
         if not (working or needed or moves or writes or self._is_unsettled or self._observed.refused):
             return PreflightResult(())
-        if self._check_lockouts(components):
-            # Reviews of rights would fail, too.
-            return PreflightResult(tuple(self._blockers))
-        result = run_preflight(
-            self._cluster,
-            IntendedChanges(
-                working,
-                self._changes.met,
-                writes,
-                wide,
-                self._observed.inventories,
-                self._observed.live,
-                self._served,
-                self._request.policy,
-            ),
-            self._observed,
-            self._request.record_kinds(),
-            self._blockers,
+        intended = IntendedChanges(
+            working,
+            self._changes.met,
+            writes,
+            wide,
+            self._observed.inventories,
+            self._observed.live,
+            self._served,
+            self._request.policy,
         )
-        self._blockers = list(result.blockers)
+
+        def check() -> PreflightResult | LifecycleError:
+            kinds = self._request.record_kinds()
+            try:
+                return run_preflight(self._cluster, intended, self._observed, kinds, self._blockers)
+            except LifecycleError as error:
+                return error
+
+        lockouts, result = call_in_threads(lambda: self._check_lockouts(components), check)
+        self._lockout_warnings = lockouts.warnings
+        if lockouts.refusals:
+            # Reviews of rights fail, too.
+            self._blockers += [*lockouts.additions, *lockouts.refusals]
+            return PreflightResult(tuple(self._blockers))
+        if isinstance(result, LifecycleError):
+            raise result
+        self._blockers = [*result.blockers, *lockouts.additions]
         return result
 
-    def _check_lockouts(self, components: Sequence[ComponentPlan]) -> Sequence[Blocker]:
-        """Find what would prevent runs from writing; what refuses to let this one write."""
+    def _check_lockouts(self, components: Sequence[ComponentPlan]) -> LockoutFindings:
+        """Find what would prevent runs from writing."""
         request, kinds = self._request, self._request.record_kinds()
         changes = [(one.name, change) for one in components for change in one.changes]
         changes += [(one.component, change) for one in self._migrations.needed for change in one.writes]
-        findings = check_lockouts(
+        return check_lockouts(
             self._cluster,
             changes,
             self._webhooks,
@@ -319,9 +328,6 @@ class ReleaseRehearsal:
             request.policy.allow_webhooks,
             are_current=self._observed.installation.definitions == kinds.hash,
         )
-        self._blockers += [*findings.additions, *findings.refusals]
-        self._lockout_warnings = findings.warnings
-        return findings.refusals
 
     def _served(self, api_version: str, kind: str) -> Resource | None:
         brought = self._brought.get((group_of(api_version), kind))

@@ -84,10 +84,11 @@ class _Deployment:
         """Work on every component that may start, and report those that may not."""
         self._forget_the_release()
         entries = [entry for entry in self.desired.entries.values() if entry.name in self.options.names]
-        for prerequisites, phase in ((True, "prerequisites"), (False, "components")):
-            waves = waves_of([entry for entry in entries if entry.prerequisite is prerequisites])
-            if waves:
-                self._work_on(waves, phase)
+        with self.run.recording_beside():
+            for prerequisites, phase in ((True, "prerequisites"), (False, "components")):
+                waves = waves_of([entry for entry in entries if entry.prerequisite is prerequisites])
+                if waves:
+                    self._work_on(waves, phase)
         self._narrow()
         return list(self._outcomes.values())
 

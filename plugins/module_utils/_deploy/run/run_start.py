@@ -33,7 +33,13 @@ from ..._runs.recorder import begin_record, end_cancelled_run, run_begin, run_se
 from ..._runs.records.cluster_hold import Hold, require_no_hold
 from ..._runs.records.definitions import RecordKinds, install_definitions
 from ..._runs.records.hold_records import read_hold
-from ..._runs.records.installation import Installation, basis_in, read_installation, records_version
+from ..._runs.records.installation import (
+    Installation,
+    basis_of,
+    identity_of,
+    read_installation,
+    records_version,
+)
 from ..._runs.records.inventories import read_inventories, read_record_versions
 from ..._runs.records.record_schema import DEPLOY, RUNNING, RolloutReference
 from ..._runs.records.run_record import RunBegin
@@ -221,9 +227,13 @@ def _is_as_planned(cluster: Cluster, plan: Mapping[str, Any], seen: _Seen) -> bo
     """Whether the cluster's records are the same as for the plan."""
     if seen.versions and seen.versions == plan.get("versions"):
         return True
-    inventories = read_inventories(cluster)
+    # Only clusters without a run are told apart by their identity.
+    inventories, identity = call_in_threads(
+        lambda: read_inventories(cluster),
+        lambda: "" if seen.installation.last_run else identity_of(cluster),
+    )
     basis: str = plan["basis"]
-    return basis_in(cluster, seen.installation, inventories.values()) == basis
+    return basis_of(seen.installation, inventories.values(), identity) == basis
 
 
 def _outdated(task: Task, *, is_awaited: bool) -> Result:

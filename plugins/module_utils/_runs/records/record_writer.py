@@ -16,6 +16,7 @@ from ..._cluster.cluster import Cluster, Object
 from ..._cluster.errors import ApiError, ClusterError, Untypeable
 from ..._custom_resources.resource_kind import ResourceKind
 from ..._custom_resources.storage_version import STORAGE_VERSION_LABEL, with_storage_version
+from ..._threads import call_in_threads
 from .record_schema import STORAGE_VERSION
 
 SECONDS_TO_KNOW = 30.0
@@ -67,6 +68,7 @@ def patch_record(
     content: Mapping[str, Any],
     annotations: Mapping[str, str] | None = None,
     precondition: Mapping[str, str] | None = None,
+    follow: Callable[[Object], object] = lambda _record: None,
 ) -> Object:
     """Change a part of a record, ``spec`` or ``status``, by a JSON merge patch; the record after it.
 
@@ -80,6 +82,7 @@ def patch_record(
         content: the fields to change.
         annotations: to change with it.
         precondition: ``uid`` and ``resourceVersion`` that the record must have.
+        follow: gets the record once the part is changed, beside the second request.
 
     Raises:
         ClusterError: as for :func:`apply_record`.
@@ -102,7 +105,12 @@ def patch_record(
     label = {STORAGE_VERSION_LABEL: str(STORAGE_VERSION)}
     if not label.items() <= (answer["metadata"].get("labels") or {}).items():
         metadata["labels"] = label
-    return cluster.patch(*kind.address, name, None, {"metadata": metadata}) if metadata else answer
+
+    def change_metadata() -> Object:
+        return cluster.patch(*kind.address, name, None, {"metadata": metadata}) if metadata else answer
+
+    changed: Object = call_in_threads(change_metadata, lambda: follow(answer))[0]
+    return changed
 
 
 def _lost_fields(content: Mapping[str, Any], answer: Mapping[str, Any], path: str = "") -> Iterator[str]:

@@ -113,7 +113,9 @@ def update_run_status(cluster: Cluster, run: str, status: Mapping[str, Any], *, 
     """
     short = shorten_status(status, among)
     summary = {SUMMARY: one_line(end_text(short))} if "state" in short else {}
-    report_run(cluster, patch_record(cluster, RUN, run, "status", short, summary), short)
+    patch_record(
+        cluster, RUN, run, "status", short, summary, follow=lambda record: report_run(cluster, record, short)
+    )
 
 
 def read_run(cluster: Cluster, name: str) -> Object:

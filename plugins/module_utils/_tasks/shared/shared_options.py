@@ -43,7 +43,7 @@ LEASE_SPEC: ArgumentSpec = {
 HEALTH_SPEC: ArgumentSpec = {"require_healthy": {"type": "bool", "default": False}}
 STOPPING_SPEC: ArgumentSpec = {"grace": {"type": "float", "default": GRACE}}
 PACE_SPEC: ArgumentSpec = {
-    "workers": {"type": "int", "default": 4},
+    "workers": {"type": "int", "default": 16},
     "timeout": {"type": "float", "default": 600},
     "deadline": {"type": "float", "default": 0},
     **STOPPING_SPEC,

@@ -167,4 +167,4 @@ def test_referenced_objects_come_first_and_webhooks_last() -> None:
         obj("Namespace", "n"),
     ]
     names = [[o["metadata"]["name"] for o in rank] for rank in by_rank(objects)]
-    assert names == [["n"], ["crd"], ["c"], ["b"], ["s"], ["d"], ["w", "knative", "gateway"], ["v"]]
+    assert names == [["crd", "n"], ["c"], ["s", "b"], ["d"], ["w", "knative", "gateway"], ["v"]]
