@@ -13,7 +13,7 @@ Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 REQUESTS_AT_ONCE = 16
-"""How many requests a process sends to a cluster at once: where it is far away, each one less takes longer."""
+"""How many requests a process sends to a cluster at once: more don't make a near server answer faster."""
 
 
 def map_in_threads(

@@ -85,12 +85,18 @@ def _request(line: bytes) -> Request:
     place = "/".join(ref[key] for key in ("namespace", "name") if ref.get(key))
     target = f"{ref.get('resource', '')} {place}".strip()
     time = datetime.fromisoformat(event["requestReceivedTimestamp"]).timestamp()
-    answered = (
-        time if event["verb"] == "watch" else datetime.fromisoformat(event["stageTimestamp"]).timestamp()
-    )
+    ended = datetime.fromisoformat(event["stageTimestamp"]).timestamp()
     user = str(event["user"].get("username") or "")
     status = int((event.get("responseStatus") or {}).get("code") or 0)
-    return Request(event["verb"], target, event["requestURI"], time, user, status, answered)
+    return Request(
+        event["verb"],
+        target,
+        event["requestURI"],
+        time,
+        user,
+        status,
+        time if event["verb"] == "watch" else ended,
+    )
 
 
 def writes(requests: list[Request]) -> list[str]:

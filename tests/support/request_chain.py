@@ -18,8 +18,8 @@ from urllib.parse import unquote
 from .audit import Request
 
 TOLERANCE = 0.9
-"""The share of the round trip after which a request counts as a later one: the log has the time when an answer
-was complete, which its last byte may precede."""
+"""The share of the round trip after which a request counts as a later one: its answer may
+arrive before the log says so."""
 LEASES = "/apis/coordination.k8s.io/"
 
 

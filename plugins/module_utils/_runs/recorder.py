@@ -128,13 +128,17 @@ def end_record(
     """
     # The run's record first: if this process is killed after it, the next run has little to do. In the other
     # order there would be nothing to do, and so no run to end this record.
-    update_run_status(cluster, name, {**_end(state, problems, seconds), **more})
+    ended = {**_end(state, problems, seconds), **more}
+    _written, before = call_in_threads(
+        lambda: update_run_status(cluster, name, ended), lambda: _installation_or_error(cluster)
+    )
 
     def record_installation() -> None:
         if after is None:
             return
         try:
-            before = read_installation(cluster)
+            if isinstance(before, LifecycleError):
+                raise before
             write_installation(cluster, after(before), seen=before)
         except LifecycleError as error:
             problem = f"all of its work is done, and could not be recorded in the installation: {error}"
@@ -142,6 +146,13 @@ def end_record(
             raise
 
     call_in_threads(record_installation, lambda: end_other_runs(cluster, name))
+
+
+def _installation_or_error(cluster: Cluster) -> Installation | LifecycleError:
+    try:
+        return read_installation(cluster)
+    except LifecycleError as error:
+        return error
 
 
 def _end(state: str, problems: Sequence[str], seconds: float) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.appro
 from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
 
 from tests.support.audit import AuditLog
+from tests.support.distance import distant_kubeconfig
 from tests.support.eventually import eventually
 from tests.support.own_cluster import OwnCluster
 from tests.support.own_module import OwnModule
@@ -40,7 +41,6 @@ from tests.support.playbook_run import (
     Playbook,
     Running,
 )
-from tests.support.distance import distant_kubeconfig
 from tests.support.small_release import NAMESPACE, SmallRelease, config_map
 
 from .remote_host import inventory_elsewhere

@@ -138,7 +138,7 @@ class Attempts:
             return self._send_with(headers)
 
     def _turn(self) -> AbstractContextManager[object]:
-        """Waits while as many other requests are sent; neither a watch does that, nor the renewal of a lease."""
+        """Waits while too many others are sent. A watch does not do that, and a lease is renewed at once."""
         is_urgent = self._request.path.startswith(LEASES) or self._request.stream_seconds is not None
         return nullcontext() if is_urgent else self._endpoint.turns
 

@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..._carrier.task import Result, Task
-from ..._cluster.cluster import API_VERSION
+from ..._cluster.cluster import API_VERSION, Cluster
 from ..._cluster.kinds import NAMESPACE_KIND, Kind, defined_kinds, is_of_kind
 from ..._components.component_crds import narrow_component
 from ..._components.component_run import ComponentRun
@@ -21,7 +21,9 @@ from ..._components.selection import MOVED
 from ..._components.work_context import WorkContext
 from ..._errors import LifecycleError
 from ..._objects.health.watcher import Watcher
+from ..._objects.inventory.inventory import Inventory
 from ..._objects.inventory.live_objects import read_autoscaled, scope_of
+from ..._objects.ownership.autoscaling import Target
 from ..._objects.ownership.findings import describe_findings
 from ..._release.model import rendering_digest
 from ..._result_codec import to_result
@@ -182,8 +184,21 @@ class _Deployment:
         return ""
 
 
-def _deployment_of(task: Task, options: ComponentOptions, record: Mapping[str, Any]) -> _Deployment:
-    """Read what the deployment needs.
+class _Observed(NamedTuple):
+    """What is read before a deployment."""
+
+    inventories: dict[str, Inventory]
+    autoscaled: frozenset[Target]
+
+
+def _observe(cluster: Cluster) -> _Observed:
+    return _Observed(*call_in_threads(lambda: read_inventories(cluster), lambda: read_autoscaled(cluster)))
+
+
+def _deployment_of(
+    task: Task, options: ComponentOptions, record: Mapping[str, Any], observed: _Observed
+) -> _Deployment:
+    """Prepare the deployment.
 
     Raises:
         LifecycleError: the release or its migrations have problems, or the cluster does not answer.
@@ -191,9 +206,7 @@ def _deployment_of(task: Task, options: ComponentOptions, record: Mapping[str, A
     run = ActiveRun(task, record)
     task = replace(task, cancelled=run.cancellation)
     cluster = task.cluster
-    inventories, autoscaled = call_in_threads(
-        lambda: read_inventories(cluster), lambda: read_autoscaled(cluster)
-    )
+    inventories, autoscaled = observed
     release, unchanged = read_release(task.materials, inventories)
     digest = rendering_digest(task.materials.fingerprint(), release.profile)
     desired = desired_release(release, scope_of(cluster), unchanged)
@@ -267,11 +280,18 @@ def _counter(run: ActiveRun) -> Callable[[], str]:
 def deploy_components(task: Task, options: ComponentOptions) -> Result:
     """Deploy components; as part of a run, the outcome of each is recorded there."""
 
+    observed: list[_Observed] = []
+
     def work(working: Task, record: Mapping[str, Any]) -> Result:
         working = working if record else _in_profile(working)
-        return _deploy_under_lease(working, options, record)
+        read = observed[0] if observed else _observe(working.cluster)
+        return _deploy_under_lease(working, options, record, read)
 
-    return work_for_run(task, options.run, work, kind="component", has_migrations=True)
+    # Nobody else writes these during a run.
+    def observe() -> None:
+        observed.append(_observe(task.cluster))
+
+    return work_for_run(task, options.run, work, kind="component", has_migrations=True, beside=observe)
 
 
 def _in_profile(task: Task) -> Task:
@@ -283,8 +303,10 @@ def _in_profile(task: Task) -> Task:
     return replace(task, materials=task.materials.for_profile(profile))
 
 
-def _deploy_under_lease(task: Task, options: ComponentOptions, record: Mapping[str, Any]) -> Result:
-    deployment = _deployment_of(task, options, record)
+def _deploy_under_lease(
+    task: Task, options: ComponentOptions, record: Mapping[str, Any], observed: _Observed
+) -> Result:
+    deployment = _deployment_of(task, options, record, observed)
     outcomes = deployment.work()
     cancelled_by = deployment.cancelled_by
     waiting = [one for one in outcomes if one.state == NOT_STARTED]

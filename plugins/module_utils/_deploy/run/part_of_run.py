@@ -26,6 +26,7 @@ def work_for_run(
     *,
     kind: str,
     has_migrations: bool,
+    beside: Callable[[], object] = lambda: None,
 ) -> Result:
     """Work under the lease of a run with what its plan has seen; outside of a run under a separate lease.
 
@@ -35,6 +36,7 @@ def work_for_run(
         work: gets the task with the lease, and the record of the run, which is empty outside of one.
         kind: of the work, for the holder of a separate lease.
         has_migrations: whether the work runs migrations, whose code must be the planned one.
+        beside: reads more of the cluster beside the record of the run, if there is one.
 
     Raises:
         LifecycleError: the release or the migrations have changed since the plan, or the lease is lost.
@@ -42,8 +44,9 @@ def work_for_run(
     if not run:
         return run_with_own_lease(task, f"{kind}-{new_run_name()}", lambda leased: work(leased, {}))
     # The fingerprint, which is needed from here on, is read in the meantime.
-    record, _fingerprint = call_in_threads(
+    record, *_others = call_in_threads(
         lambda: read_run(task.cluster, run),
+        beside,
         lambda: task.materials.fingerprint() if task.materials.has_release else None,
     )
     task = _with_planned_release(task, record)

@@ -4,9 +4,10 @@
 """The order in which the objects of one component are applied.
 
 The ranks follow the rule of all Kubernetes packagers. First come objects that others refer to (namespaces,
-quotas, accounts, configuration, roles), then what refers to these (bindings, claims, Services), then workloads.
-Last come objects that can block all others: webhooks and aggregated APIs. Custom resources come after workloads,
-as their operators may have webhooks. There are no more ranks than that, because each takes as long as an answer.
+quotas, accounts, configuration, roles), then what refers to these (bindings, claims, Services), then
+workloads. Last come objects that can block all others: webhooks and aggregated APIs. Custom resources come
+after workloads, as their operators may have webhooks. There are no more ranks than necessary: each waits for
+the answers of the one before it.
 """
 
 from __future__ import annotations

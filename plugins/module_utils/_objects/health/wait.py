@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from ..._cluster.cluster import Cluster, Object, Pages, Ref, address_of, ref_of
 from ..._progress import REASON_SECONDS
+from ..._threads import map_in_threads
 from .finished_jobs import end_of
 from .platform_rules import waits_for_consumer
 from .result import NOT_OBSERVED, PROGRESSING, current, failed, progressing
@@ -221,8 +222,8 @@ def wait_until_established(terms: WaitTerms, crds: Sequence[Object]) -> WaitResu
         now = time.monotonic()
         if waiting and now >= look_at:
             look_at = now + NOT_SERVED_LOOK_SECONDS
-            for ref, crd in waiting.items():
-                live = terms.cluster.get(*address_of(crd))
+            read = map_in_threads(lambda crd: terms.cluster.get(*address_of(crd)), waiting.values())
+            for ref, live in zip(waiting, read, strict=True):
                 health = assess_health(live) if live else failed("Missing", "it was deleted")
                 if health.state != CURRENT:
                     states[ref] = health

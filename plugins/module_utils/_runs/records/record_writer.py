@@ -24,7 +24,14 @@ SECONDS_TO_KNOW = 30.0
 REWRITE_SECONDS = 0.1
 
 
-def apply_record(cluster: Cluster, kind: ResourceKind[Any], record: Object, *, force: bool = False) -> Object:
+def apply_record(
+    cluster: Cluster,
+    kind: ResourceKind[Any],
+    record: Object,
+    *,
+    force: bool = False,
+    follow: Callable[[Object], object] = lambda _record: None,
+) -> Object:
     """Apply a record; the answer of the server.
 
     A status is a subresource, so it is written after the rest: see :func:`patch_record`.
@@ -34,6 +41,7 @@ def apply_record(cluster: Cluster, kind: ResourceKind[Any], record: Object, *, f
         kind: of the record.
         record: the desired record.
         force: overwrite fields that other field managers own.
+        follow: gets the record without its status once it is there, beside the write of the status.
 
     Raises:
         ClusterError: the server refuses it, even after its definition was updated.
@@ -43,7 +51,11 @@ def apply_record(cluster: Cluster, kind: ResourceKind[Any], record: Object, *, f
     if "status" not in record:
         return answer
     status = whole_status(kind, record["status"])
-    return patch_record(cluster, kind, record["metadata"]["name"], "status", status)
+    whole: Object = call_in_threads(
+        lambda: patch_record(cluster, kind, record["metadata"]["name"], "status", status),
+        lambda: follow(answer),
+    )[0]
+    return whole
 
 
 def whole_status(kind: ResourceKind[Any], status: Mapping[str, Any]) -> dict[str, Any]:

@@ -80,7 +80,12 @@ def create_run(
         )
     )
     record["metadata"] |= {"name": name, "annotations": {SUMMARY: RUNNING}}
-    report_run(cluster, apply_record(cluster, RUN, record), record["status"])
+    status = record["status"]
+
+    def report(created: Object) -> None:
+        report_run(cluster, {**created, "status": status}, status)
+
+    apply_record(cluster, RUN, record, follow=report)
 
 
 def run_conditions(state: str, message: str) -> list[Object]:
