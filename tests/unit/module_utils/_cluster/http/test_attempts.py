@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from itertools import repeat
-from threading import Thread
+from threading import Event, Semaphore, Thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -28,6 +28,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http impor
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.login import Login
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.retry import RetryPolicy
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.http.transport import Transport
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import REQUESTS_AT_ONCE
 from urllib3 import HTTPResponse
 from urllib3.exceptions import SSLError
 
@@ -71,6 +72,34 @@ def test_the_same_token_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(Unauthorized, match="does not accept the login"):
         transport.request("get", "GET", "/version")
     assert sent == ["old"]
+
+
+def test_a_cluster_gets_few_requests_at_once_and_the_renewal_of_a_lease_waits_for_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    transport = Transport(Login("https://api.test"))
+    all_wait, go_on, paths = Semaphore(0), Event(), list[str]()
+
+    def request(_method: str, url: str, **_how: Any) -> HTTPResponse:
+        paths.append(url)
+        if "leases" not in url:
+            all_wait.release()
+            assert go_on.wait(30)
+        return HTTPResponse(BytesIO(b"{}"), status=200, preload_content=False)
+
+    monkeypatch.setattr(transport, "pool", lambda: SimpleNamespace(request=request))
+    calls = [Thread(target=transport.request, args=("get", "GET", "/version")) for _n in range(40)]
+    for call in calls:
+        call.start()
+    for _number in range(REQUESTS_AT_ONCE):
+        assert all_wait.acquire(timeout=30)
+    assert not all_wait.acquire(timeout=0.1)
+    transport.request("renew", "PATCH", "/apis/coordination.k8s.io/v1/namespaces/n/leases/l")
+    assert len(paths) == REQUESTS_AT_ONCE + 1
+    go_on.set()
+    for call in calls:
+        call.join()
+    assert len(paths) == 41
 
 
 @contextmanager

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import time
 from base64 import b64encode
 from collections.abc import Mapping
@@ -30,7 +31,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.apply import apply_set
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.health import wait
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.model import ComponentEntry, Release
-from ansible_collections.kyma.lifecycle.plugins.module_utils._runs import recorder
+from ansible_collections.kyma.lifecycle.plugins.module_utils._runs import active_run, recorder
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease import lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease_session import release_lease
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.recorder import end_cancelled_run
@@ -204,6 +205,36 @@ def test_a_first_deployment_ends_with_everything_there_and_recorded() -> None:
     assert status["state"] == "succeeded"
     assert status["components"]["logging"]["created"] == 3
     assert {one.digest != "" for one in read_inventories(someone.cluster).values()} == {True}
+
+
+def test_outcomes_are_recorded_beside_the_work_that_follows(monkeypatch: pytest.MonkeyPatch) -> None:
+    later = threading.Event()
+
+    def record(cluster: Cluster, run: str, status: Mapping[str, Any], **how: Any) -> None:
+        components = status.get("components") or {}
+        if "istio" in components:
+            later.set()
+        if "certs" in components:
+            assert later.wait(30), "the next component waits for the record of this one"
+        update_run_status(cluster, run, status, **how)
+
+    monkeypatch.setattr(active_run, "update_run_status", record)
+    someone = deployer(kyma())
+    assert someone.deploy()["state"] == "succeeded"
+    assert set(someone.states().values()) == {"succeeded"}
+
+
+def test_an_outcome_that_can_not_be_recorded_is_known_from_the_inventory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def record(cluster: Cluster, run: str, status: Mapping[str, Any], **how: Any) -> None:
+        if "certs" in (status.get("components") or {}):
+            raise Unreachable("no answer")
+        update_run_status(cluster, run, status, **how)
+
+    monkeypatch.setattr(active_run, "update_run_status", record)
+    someone = deployer(kyma())
+    someone.deploy()
+    assert someone.states()["certs"] == "succeeded"
+    assert someone.states()["gateway"] == "succeeded"
 
 
 def test_every_phase_is_run_in_its_turn() -> None:
