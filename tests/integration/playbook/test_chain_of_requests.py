@@ -1,7 +1,7 @@
 # Copyright: (c) 2026, the kyma.lifecycle authors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How often a deployment waits for an answer before it asks more, which is slow if the cluster is far away."""
+"""How often a deployment waits for an answer before it asks more, which is slow on a distant cluster."""
 
 from __future__ import annotations
 

@@ -224,7 +224,9 @@ def test_outcomes_are_recorded_beside_the_work_that_follows(monkeypatch: pytest.
     assert set(someone.states().values()) == {"succeeded"}
 
 
-def test_an_outcome_that_can_not_be_recorded_is_known_from_the_inventory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unrecorded_outcome_is_known_from_the_inventory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def record(cluster: Cluster, run: str, status: Mapping[str, Any], **how: Any) -> None:
         if "certs" in (status.get("components") or {}):
             raise Unreachable("no answer")
