@@ -83,7 +83,7 @@ class Write:
         if self.kind.has_status:
             new.pop("status", None)
         new = self._completed(new)
-        self._refuse_misfits(new, f"create {ref}", apply=False)
+        self._refuse_misfits(new, f"create {ref}")
         owner = Manager(self.manager, UPDATE, self.kind.resource.api_version)
         return self._finished(None, new, {owner: fields_of(new, shapes_of(self.kind))}, f"create {ref}")
 
@@ -105,7 +105,8 @@ class Write:
             desired.pop("status", None)
         shapes = shapes_of(self.kind)
         schema = self.kind.schema
-        self._refuse_misfits(with_defaults(desired, schema) if schema else desired, action, apply=True)
+        # The intent need not be complete: what is required may be there, or others may write it.
+        self._refuse_untypeable(with_defaults(desired, schema) if schema else desired, action)
         if duplicates := duplicates_in(desired, shapes):
             raise self._untypeable(desired, action, duplicates[0])
         intended = fields_of(desired, shapes)
@@ -116,7 +117,9 @@ class Write:
                     f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
                 )
                 raise self._modified(ref_of(desired), action, message)
-            return self._finished(None, self._completed(desired), {writer: intended}, action)
+            new = self._completed(desired)
+            self._refuse_misfits(new, action)
+            return self._finished(None, new, {writer: intended}, action)
         # Servers before 1.35 show the nulls of inner metadata; a null is no value that could change.
         live = without_nulls(live)
         self._refuse_other_version(live, desired, action)
@@ -126,6 +129,7 @@ class Write:
         new = without_fields(merge_intent(live, desired, shapes), dropped, others | intended, shapes)
         new["apiVersion"] = self.kind.resource.api_version
         new = self._completed(new)
+        self._refuse_misfits(new, action)
         change = change_between(live, new, shapes)
         if not force and (conflicting := conflicts(owners, writer, change)):
             raise api_error(action, 409, dict(conflict_status(conflicting)))
@@ -167,7 +171,7 @@ class Write:
             new.pop("status", None)
             new |= {"status": live["status"]} if "status" in live else {}
         new = self._completed(new)
-        self._refuse_misfits(new, action, apply=False)
+        self._refuse_misfits(new, action)
         _leave_out_empty(new.get("metadata") or {})
         shapes = shapes_of(self.kind)
         owner = Manager(self.manager, UPDATE, self.kind.resource.api_version, subresource)
@@ -241,17 +245,19 @@ class Write:
         ignored = {"apiVersion", "metadata"} | ({"status"} if self.kind.has_status else set())
         return {key: value for key, value in obj.items() if key not in ignored}
 
-    def _refuse_misfits(self, obj: Object, action: str, *, apply: bool) -> None:
+    def _refuse_untypeable(self, intent: Object, action: str) -> None:
+        violations = misfits(intent, self.kind.schema) if self.kind.schema else ()
+        for misfit in violations:
+            if misfit.typed_message:
+                raise self._untypeable(intent, action, f".{misfit.field}: {misfit.typed_message}")
+
+    def _refuse_misfits(self, obj: Object, action: str) -> None:
         if not self.kind.schema:
             return
-        violations = list(misfits(obj, self.kind.schema))
-        untyped = [misfit for misfit in violations if misfit.typed_message]
-        if apply and untyped:
-            raise self._untypeable(obj, action, f".{untyped[0].field}: {untyped[0].typed_message}")
         self._refuse(
             [
                 ValidationCause(m.fault.value, m.message, m.field)
-                for m in violations
+                for m in misfits(obj, self.kind.schema)
                 if m.fault is not ViolationType.UNKNOWN
             ],
             ref_of(obj),

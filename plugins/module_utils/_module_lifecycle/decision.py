@@ -22,6 +22,7 @@ from .._runs.records.modules import (
     WARNING,
     ModuleRecord,
 )
+from ._klm.klm_steps import KlmGoal
 
 INSTALL, UPGRADE, ADOPT, KEEP = "install", "upgrade", "adopt", "keep"
 REFUSE, WAIT, UNMANAGE, DELETE, LEAVE = "refuse", "wait", "unmanage", "delete", "leave"
@@ -87,6 +88,8 @@ class ModuleDecision:
         version: of the manifest that its objects are compared with; empty if they are left unchanged.
         takes_back: whether a deletion that has begun is cancelled.
         is_skipped: whether a person has marked the module to be left alone.
+        goal: what Kyma's lifecycle manager (KLM) is asked for, of a module that it manages; else None.
+        notes: what the user has to know besides, each in a sentence.
     """
 
     action: str
@@ -95,6 +98,8 @@ class ModuleDecision:
     version: str = ""
     takes_back: bool = False
     is_skipped: bool = False
+    goal: KlmGoal | None = None
+    notes: tuple[str, ...] = ()
 
 
 def decide(facts: ModuleFacts) -> ModuleDecision:
@@ -109,14 +114,9 @@ def decide(facts: ModuleFacts) -> ModuleDecision:
             f"module {facts.name}: it is mandatory in the catalog, so it can't be {facts.desired_state}."
             " Remove the entry, or first remove the module from the catalog",
         )
-    if facts.record is not None and facts.record.is_skipped and facts.desired_state in (MANAGED, UNMANAGED):
-        return ModuleDecision(
-            LEAVE,
-            WARNING,
-            f"its KymaModule has the label {SKIP_LABEL}. Remove the label to go on:"
-            f" `kubectl label kymamodules {facts.name} {SKIP_LABEL}-`",
-            is_skipped=True,
-        )
+    skipped = decide_skipped(facts)
+    if skipped is not None:
+        return skipped
     if facts.desired_state == MANAGED:
         return _decide_managed(facts)
     if facts.desired_state == UNMANAGED:
@@ -124,6 +124,19 @@ def decide(facts: ModuleFacts) -> ModuleDecision:
     if facts.desired_state == ABSENT:
         return _decide_absent(facts)
     return ModuleDecision(LEAVE, facts.record.status.state if facts.record else "")
+
+
+def decide_skipped(facts: ModuleFacts) -> ModuleDecision | None:
+    """The decision on a module that a person has marked to be left alone; None if it is not."""
+    if facts.record is None or not facts.record.is_skipped or facts.desired_state not in (MANAGED, UNMANAGED):
+        return None
+    return ModuleDecision(
+        LEAVE,
+        WARNING,
+        f"its KymaModule has the label {SKIP_LABEL}. Remove the label to go on:"
+        f" `kubectl label kymamodules {facts.name} {SKIP_LABEL}-`",
+        is_skipped=True,
+    )
 
 
 def _decide_managed(facts: ModuleFacts) -> ModuleDecision:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
-from .._cluster.cluster import Object, ref_of
+from .._cluster.cluster import Object, Ref, ref_of
 from .._cluster.errors import ClusterError, Conflict, NotFound
 from .._cluster.fields.written_by import is_written_by
 from .._cluster.kinds import CRD_KIND
@@ -72,11 +72,23 @@ def undeleted(errors: Sequence[ClusterError], deleted: int = 0) -> LifecycleErro
 class ModuleDeparture:
     """The deletion of one module, step by step.
 
+    Args:
+        context: of the work.
+        planned: the plan for the module.
+        record: of the module.
+        excused: resources that block nothing, because another manager deletes them.
+
     Each step reads the cluster itself, so that the next run can continue a deletion that was cut off
     anywhere.
     """
 
-    def __init__(self, context: ModuleContext, planned: PlannedModule, record: ModuleRecord) -> None:
+    def __init__(
+        self,
+        context: ModuleContext,
+        planned: PlannedModule,
+        record: ModuleRecord,
+        excused: frozenset[Ref] = frozenset(),
+    ) -> None:
         self._context, self._planned, self._record = context, planned, record
         self._name, self._timeout = planned.name, context.timeout
         self._inventory = context.inventories.get(planned.name)
@@ -93,6 +105,7 @@ class ModuleDeparture:
                 approved=planned.approved,
             ),
         )
+        self._excused = excused
         self._refs = {entry.ref for entry in entries}
         self._deadline = time.monotonic() + self._timeout
         self._deleted = 0
@@ -107,7 +120,7 @@ class ModuleDeparture:
         self._gate.look(deny)
         if errors := self._gate.errors(self._name):
             raise undeleted(errors, self._deleted)
-        return self._gate.resources(self._name)
+        return [one for one in self._gate.resources(self._name) if ref_of(one) not in self._excused]
 
     def depart(self) -> Departure:
         """Delete the module as far as possible now; never raises for errors of the cluster."""
@@ -117,10 +130,27 @@ class ModuleDeparture:
             return Departure(False, self._deleted, error=str(error))
 
     def _depart(self) -> Departure:
-        context = self._context
         if self._inventory is None:
             # Everything is deleted, including leftovers of a run that was cut off.
             return self._remove_rest()
+        return self.clear() or self._remove_rest()
+
+    def foreseen_block(self) -> Departure | None:
+        """What blocks the deletion and is not this run's to delete, before anything is written; else None.
+
+        Raises:
+            LifecycleError: the resources can't be read.
+        """
+        left = [one for one in self.blockers() if not self._is_own(one)]
+        return self._blocked(left) if left else None
+
+    def clear(self) -> Departure | None:
+        """Deny new resources, and delete those that are the run's to delete; what blocks then, or None.
+
+        Raises:
+            LifecycleError: the resources can't be read.
+        """
+        context = self._context
         living = self.blockers(self._deny)
         own = list(filter(self._is_own, living))
         self._delete_own(own)
@@ -130,7 +160,7 @@ class ModuleDeparture:
         left = self.blockers()
         if left and (is_blocked or not context.is_rehearsal):
             return self._blocked(left)
-        return self._remove_rest()
+        return None
 
     def _deny(self, managed: Mapping[str, ManagedKinds]) -> None:
         """Deny creating resources of the module's kinds; impossible on an overlay."""

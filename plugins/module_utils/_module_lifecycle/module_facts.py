@@ -12,8 +12,10 @@ from typing import NamedTuple
 from .._cluster.cluster import Object, Ref, ref_of
 from .._objects.inventory.inventory import entries_by_ref
 from .._objects.inventory.inventory_entry import is_as_recorded
-from .._runs.records.modules import ABSENT, CREATE_AND_DELETE, MANAGED, UNMANAGED, ModuleRecord
-from ._klm.kyma_resource import explain_entry, explain_mark, explain_offer
+from .._runs.records.modules import ABSENT, CREATE_AND_DELETE, KLM, MANAGED, UNMANAGED, ModuleRecord
+from ._klm.klm_decision import KlmFacts, is_managed_by_klm
+from ._klm.klm_marks import explain_mark
+from ._klm.klm_module import KlmWish
 from .catalog.catalog import CatalogError
 from .catalog.module_version import ModuleVersion
 from .catalog.semantic_version import is_downgrade, parse_version
@@ -39,12 +41,14 @@ class ModuleOutlook(NamedTuple):
         target: the desired version; None if the catalog has none.
         running: the running version, and its manager.
         managers: all managers that exist.
+        klm: the facts about it if Kyma's lifecycle manager (KLM) manages it, else None.
     """
 
     facts: ModuleFacts
     target: ModuleVersion | None
     running: RunningVersion
     managers: tuple[LiveManager, ...] = ()
+    klm: KlmFacts | None = None
 
     @property
     def is_as_left(self) -> bool:
@@ -84,10 +88,15 @@ def gather_facts(
     record = observed.records.get(name)
     module = observed.catalog.modules.get(name)
     desired_state = _desired_state(name, module_request, request, observed)
-    target, problem = _target(name, desired_state, module_request, record, observed)
+    is_klms = _is_klms(name, request, observed, is_new=desired_state == MANAGED)
+    if is_klms:
+        target, problem = _klm_target(name, module_request, observed), ""
+    else:
+        target, problem = _target(name, desired_state, module_request, record, observed)
     managers = observed.managers.get(name, ())
     evidence = gather_evidence(name, module_request, observed, managers, existing_objects, target)
     running = running_version(evidence)
+    marked = None if request.policy.takeover else running.klm_object
     is_older = _is_older(running.version, target, observed) if running.version and target else False
     facts = ModuleFacts(
         name=name,
@@ -105,24 +114,72 @@ def gather_facts(
         is_older=is_older,
         is_same=bool(target)
         and parse_version(running.version) == parse_version(target.version if target else ""),
-        other_owner=_other_owner(
-            name,
-            observed.klm.named.get(name, ""),
-            None if request.policy.takeover else running.klm_object,
-            is_ours=record is not None and record.is_managed,
-        ),
+        other_owner=_other_owner(name, marked, request, observed, is_klms=is_klms),
         is_mandatory=_is_mandatory(name, request, observed),
         restriction=module.explain_restriction(target, request.labels) if module and target else "",
         window=awaited_window(target, windows, request.labels, now),
         ignoring_deletes=request.ignore_removes_operator,
     )
-    return ModuleOutlook(facts, target, running, tuple(evidence.managers))
+    klm = None
+    if is_klms and not facts.other_owner:
+        wish, channel = klm_wish(name, request, observed), record.klm_report.channel if record else ""
+        module = observed.klm.module(name, running, evidence.managers, channel)
+        klm = KlmFacts(
+            module,
+            wish,
+            name in observed.catalog.modules,
+            observed.klm.kinds(name),
+            observed.klm.default_configurations(name),
+        )
+    return ModuleOutlook(facts, target, running, tuple(evidence.managers), klm)
+
+
+def klm_wish(name: str, request: ModulesRequest, observed: ObservedModules) -> KlmWish:
+    """The user's wish for a module, as far as it concerns KLM."""
+    one, record = request.find(name) or ModuleRequest(name), observed.records.get(name)
+    return KlmWish(
+        channel="" if one.is_default_channel else one.channel,
+        version=one.version,
+        manifest=one.manifest,
+        has_configuration=one.configuration is not None,
+        policy=one.policy or (record.policy if record else ""),
+        takes_over=request.policy.takeover,
+    )
+
+
+def _is_klms(name: str, request: ModulesRequest, observed: ObservedModules, *, is_new: bool) -> bool:
+    """Whether KLM manages a module, see :func:`~.is_managed_by_klm`."""
+    kyma = observed.klm.kyma
+    return kyma is not None and is_managed_by_klm(
+        name,
+        kyma,
+        observed.records.get(name),
+        klm_wish(name, request, observed),
+        observed.klm.channels(name),
+        is_new=is_new,
+        is_ours=name in observed.catalog.modules,
+    )
+
+
+def _klm_target(
+    name: str, module_request: ModuleRequest | None, observed: ObservedModules
+) -> ModuleVersion | None:
+    """The version of a module that KLM runs in the channel that is wanted; None if its catalog lacks it."""
+    kyma, channels = observed.klm.kyma, observed.klm.channels(name) or {}
+    entry = kyma.entries.get(name, {}) if kyma else {}
+    named = module_request.channel if module_request and not module_request.is_default_channel else ""
+    channel = named or entry.get("channel") or (kyma.channel if kyma else "")
+    return observed.klm.version(name, channels.get(channel, ""))
 
 
 def _is_mandatory(name: str, request: ModulesRequest, observed: ObservedModules) -> bool:
-    """Whether the cluster has to have a module: the catalog says so, and not everything is deleted."""
-    module = observed.catalog.modules.get(name)
-    return bool(module and module.mandatory) and not request.removes_all
+    """Whether the cluster has to have a module: the catalog says so, and not everything is deleted.
+
+    What is mandatory of a module of Kyma's lifecycle manager (KLM) is decided by KLM.
+    """
+    module, kyma = observed.catalog.modules.get(name), observed.klm.kyma
+    is_klms = kyma is not None and kyma.names(name)
+    return bool(module and module.mandatory) and not request.removes_all and not is_klms
 
 
 def _desired_state(
@@ -159,8 +216,12 @@ def _target(
     try:
         return observed.catalog.choose(name, channel=channel, version=version), ""
     except CatalogError as error:
-        is_only_klms = name in observed.klm.offered and name not in observed.catalog.modules
-        return None, f"{error} {explain_offer()}" if is_only_klms else str(error)
+        klm = observed.klm
+        if desired_state != MANAGED and klm.channels(name) is not None:
+            # The name is a module of KLM's catalog, and nothing of it is installed.
+            return None, ""
+        offered = f" KLM's catalog has {', '.join(klm.catalog.modules) or 'no module'}." if klm.kyma else ""
+        return None, f"{error}{offered}"
 
 
 def gather_evidence(
@@ -177,7 +238,7 @@ def gather_evidence(
     lifecycle manager.
     """
     record, inventory = observed.records.get(name), observed.inventories.get(name)
-    module = observed.catalog.modules.get(name)
+    module = observed.catalog.modules.get(name) or observed.klm.catalog.modules.get(name)
     others = (one for one in (*observed.inventories.values(), *observed.others) if one is not inventory)
     taken = {entry.ref for one in others for entry in one.entries}
     recorded, live = entries_by_ref(inventory), observed.live
@@ -202,8 +263,16 @@ def _is_older(running: str, target: ModuleVersion, observed: ObservedModules) ->
     return is_downgrade(running, target.version, channels)
 
 
-def _other_owner(name: str, field: str, marked: Ref | None, *, is_ours: bool) -> str:
-    """Why KLM manages a module: a field of the Kyma resource names it, or an object has the mark."""
-    if field:
-        return explain_entry(name, field, is_ours=is_ours)
-    return explain_mark(name, marked) if marked else ""
+def _other_owner(
+    name: str, marked: Ref | None, request: ModulesRequest, observed: ObservedModules, *, is_klms: bool
+) -> str:
+    """Why a module is left alone: KLM had it, and has no entry for it, or the cluster has no KLM any more."""
+    record, kyma = observed.records.get(name), observed.klm.kyma
+    was_klms = record is not None and record.is_managed and record.managed_by == KLM
+    if kyma is None and was_klms and not request.policy.takeover:
+        return (
+            f"{name} was managed by Kyma's lifecycle manager, and this cluster has no Kyma resource any more."
+            " Nothing of it is changed. To manage it here, set takeover=true (kyma_takeover) once"
+        )
+    is_known = is_klms and (was_klms or (kyma is not None and kyma.names(name)))
+    return explain_mark(name, marked) if marked and not is_known else ""

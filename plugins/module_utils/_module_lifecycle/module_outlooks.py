@@ -98,7 +98,7 @@ class ModuleOutlooks:
         manager.
         """
         facts, target = outlook.facts, outlook.target
-        if target is None or facts.has_inventory or facts.restriction:
+        if target is None or facts.has_inventory or facts.restriction or outlook.klm is not None:
             return None
         if facts.desired_state != MANAGED and target.manager is not None and not facts.is_running:
             return None

@@ -42,6 +42,7 @@ from .._release.manifests import object_problem
 from .._release.model import Content
 from .._runs.records.modules import ERROR, Creation
 from ..migration import Phase
+from ._klm.klm_decision import decide_on_klm
 from .catalog.manifest_objects import ModuleManifest, read_manifest
 from .catalog.module_version import ModuleVersion
 from .decision import ADOPT, DELETE, INSTALL, LOOKED_AFTER, REFUSE, UPGRADE, ModuleDecision, decide
@@ -133,9 +134,10 @@ class ModulePlanner:
     def _plan(self, outlook: ModuleOutlook) -> PlannedModule:
         name = outlook.facts.name
         request = self._request.find(name)
-        planned = PlannedModule(
-            outlook, decide(outlook.facts), request, before=self._observed.inventories.get(name)
-        )
+        before = self._observed.inventories.get(name)
+        if outlook.klm is not None:
+            return PlannedModule(outlook, decide_on_klm(outlook.facts, outlook.klm), request, before=before)
+        planned = PlannedModule(outlook, decide(outlook.facts), request, before=before)
         if planned.decision.action not in LOOKED_AFTER and planned.decision.action != DELETE:
             return planned
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .._cluster.cluster import Cluster, ref_of
-from .._runs.records.modules import MANAGED, Deploying, GroupKind, KnownObject, ModuleRecord
+from .._runs.records.modules import KLM, MANAGED, US, Deploying, GroupKind, KnownObject, ModuleRecord
 from .decision import LOOKED_AFTER
 from .planned_module import PlannedModule
 from .running_version import manager_image
@@ -17,8 +17,10 @@ from .running_version import manager_image
 def desired_record(record: ModuleRecord, planned: PlannedModule) -> ModuleRecord:
     """The record of a managed module with the user's request."""
     request, facts = planned.request, planned.outlook.facts
-    if planned.decision.action in LOOKED_AFTER and planned.outlook.running.klm_object:
+    is_klms = planned.outlook.klm is not None
+    if planned.decision.action in LOOKED_AFTER and planned.outlook.running.klm_object and not is_klms:
         record = replace(record, is_taken_over=True)
+    record = replace(record, managed_by=KLM if is_klms else US)
     if request is None:
         return replace(record, state=MANAGED, policy=facts.policy, is_mandatory=True)
     return replace(

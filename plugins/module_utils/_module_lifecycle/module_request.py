@@ -34,6 +34,8 @@ class ModuleRequest:
         is_default: whether it is one of the cluster's default modules.
         delete_resources: whether a deletion deletes the resources that block it, while the operator runs.
         running_version: the running version, if the cluster does not say it; or empty.
+        is_default_channel: whether the channel is ours by default, and not named by the user. A module of
+            Kyma's lifecycle manager (KLM) then follows the channel of the Kyma resource.
     """
 
     name: str
@@ -47,6 +49,7 @@ class ModuleRequest:
     is_default: bool = False
     delete_resources: bool = False
     running_version: str = ""
+    is_default_channel: bool = False
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from .._objects.prune.contained_objects import ContainedObjects
 from .._runs.lease.lease_rights import lease_rights
 from .._runs.records.definitions import RecordKinds
 from .._runs.records.record_rights import records_rights
+from ._klm.klm_rights import rights_to_order
 from .decision import DELETE, UNMANAGE
 from .denial import rights_to_deny
 from .planned_module import PlannedModule
@@ -46,6 +47,10 @@ def module_rights(
     """
     rights = records_rights(kinds, are_installed=are_installed) | lease_rights()
     for module in planned:
+        if module.step is not None:
+            rights |= rights_to_order()
+            rights |= rights_to_deny() if module.decision.action == DELETE else set()
+            continue
         if module.changes_objects and module.component and module.plan:
             rights |= _applying(cluster, module.component, module.plan).union(
                 *map(narrowing_rights, module.wide)

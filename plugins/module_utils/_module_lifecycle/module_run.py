@@ -33,7 +33,10 @@ from .._runs.records.modules import ERROR, MANAGED, Deploying, ModuleRecord, Mod
 from .._runs.records.record_schema import MODULES
 from .._runs.records.runs import new_run_name, read_run
 from .._threads import map_in_threads
-from ._klm.kyma_resource import taking_from_klm
+from ._klm.klm_marks import taking_from_klm
+from ._klm.klm_reading import KlmReader
+from ._klm.klm_rehearsal import needs_work, rehearse, unchanged_record
+from ._klm.klm_wave import KlmWave
 from .catalog.documents import SourcedDocument
 from .decision import DELETE, INSTALL, LOOKED_AFTER, UNMANAGE, UPGRADE
 from .module_context import ModuleContext
@@ -105,7 +108,7 @@ class _ModuleRun:
         """Plan, and apply the plan; the result of the task."""
         held = hold_problem(self._observed.hold, datetime.now(UTC))
         planned = self._planner.plan()
-        self._working = [one for one in planned if _needs_work(one)]
+        self._working = [one for one in planned if self._needs_work(one)]
         run: ActiveRun | None = None
         warnings: list[str] = [held] if held else []
         if self._task.check_mode:
@@ -168,6 +171,11 @@ class _ModuleRun:
             if now != before:
                 write_inventory(cluster, now)
 
+    def _needs_work(self, planned: PlannedModule) -> bool:
+        if planned.outlook.klm is not None:
+            return needs_work(planned, waits=self._request.wait)
+        return _needs_work(planned)
+
     def _waves(self) -> list[list[PlannedModule]]:
         """The modules in order: each after those that it needs; deletions last, in reverse order."""
         remaining = {one.name: one for one in self._working if one.decision.action in LOOKED_AFTER}
@@ -180,16 +188,27 @@ class _ModuleRun:
         ]
 
     def _work_on_wave(self, wave: Sequence[PlannedModule], context: ModuleContext, run: ActiveRun) -> None:
-        def work(planned: PlannedModule) -> ModuleOutcome:
+        def work(group: Sequence[PlannedModule]) -> Sequence[ModuleOutcome]:
             cancelled = f"the run was cancelled by {run.cancellation.reason()}" if run.cancellation() else ""
-            reason = cancelled or self._reason_not_to_start(planned)
-            done = _not_started(planned, reason) if reason else ModuleWork(context, planned).run()
-            context.progress(planned.name, done.outcome.state, done.outcome.error)
-            run.note(done.outcome)
+            reasons = [cancelled or self._reason_not_to_start(one) for one in group]
+            started = [one for one, reason in zip(group, reasons, strict=True) if not reason]
+            done = [_not_started(one, why) for one, why in zip(group, reasons, strict=True) if why]
+            done += self._work_together(started, context)
+            for one in done:
+                context.progress(one.outcome.name, one.outcome.state, one.outcome.error)
+                run.note(one.outcome)
             return done
 
-        for planned, done in zip(wave, map_in_threads(work, wave, self._request.workers), strict=True):
-            self._outcomes[planned.name] = done
+        for group in map_in_threads(work, _groups(wave), self._request.workers):
+            self._outcomes |= {one.outcome.name: one for one in group}
+
+    def _work_together(
+        self, group: Sequence[PlannedModule], context: ModuleContext
+    ) -> Sequence[ModuleOutcome]:
+        """Work on one module of ours, or on all of a wave that Kyma's lifecycle manager (KLM) has."""
+        if all(one.step is None for one in group):
+            return [ModuleWork(context, one).run() for one in group]
+        return KlmWave(context, KlmReader(context.cluster, self._observed), group).run()
 
     def _reason_not_to_start(self, planned: PlannedModule) -> str:
         if planned.decision.action in LOOKED_AFTER:
@@ -220,8 +239,13 @@ class _ModuleRun:
         context = self._planner.rehearsing_context(self._planner.overlay)
         for planned in chain.from_iterable(self._waves()):
             reason = self._reason_not_to_start(planned)
-            rehearsed = _not_started(planned, reason) if reason else ModuleWork(context, planned).rehearse()
-            self._outcomes[planned.name] = rehearsed
+            done = _not_started(planned, reason) if reason else self._rehearse_one(planned, context)
+            self._outcomes[planned.name] = done
+
+    def _rehearse_one(self, planned: PlannedModule, context: ModuleContext) -> ModuleOutcome:
+        if planned.step is None:
+            return ModuleWork(context, planned).rehearse()
+        return rehearse(context, self._task.cluster, self._observed.klm.kyma, planned)
 
     def _report(self, planned: PlannedModule) -> ModuleOutcome:
         """Report the state of an unchanged module, if its record differs."""
@@ -233,10 +257,13 @@ class _ModuleRun:
             error=message if state == ERROR else "",
             component_version=facts.running,
             owner_kind=MODULE,
+            warnings=planned.decision.notes,
         )
         status = ModuleStatus(state, message)
         record = facts.record
-        if facts.desired_state == MANAGED and not facts.other_owner:
+        if planned.outlook.klm is not None:
+            record = unchanged_record(planned)
+        elif facts.desired_state == MANAGED and not facts.other_owner:
             record = desired_record(record or ModuleRecord(planned.name), planned)
             if planned.decision.action in LOOKED_AFTER and not planned.problem:
                 if state != ERROR and planned.decision.action in (INSTALL, UPGRADE):
@@ -260,6 +287,8 @@ class _ModuleRun:
         decision = planned.decision
         if planned.problem:
             return ERROR, planned.problem
+        if planned.step is not None:
+            return planned.step.state, planned.step.message
         if decision.action not in LOOKED_AFTER and not decision.is_skipped:
             return decision.state, decision.message
         health = module_health(
@@ -285,13 +314,19 @@ def _as_followed(planned: PlannedModule, done: ModuleOutcome) -> PlannedModule:
     return planned if done.follows_plan else replace(planned, plan=None, removals=(), configuration=None)
 
 
+def _groups(wave: Sequence[PlannedModule]) -> list[list[PlannedModule]]:
+    """The modules of a wave by how they are worked on: those of KLM together, and each other one alone."""
+    of_klm = [one for one in wave if one.step is not None]
+    return [*([one] for one in wave if one.step is None), *([of_klm] if of_klm else [])]
+
+
 def _needs(planned: PlannedModule) -> Sequence[str]:
     record = planned.outlook.facts.record
     return planned.request.needs if planned.request else record.needs if record else ()
 
 
 def _needs_work(planned: PlannedModule) -> bool:
-    """Whether a run works on a module."""
+    """Whether a run works on a module of ours."""
     decision = planned.decision
     if decision.action in (UNMANAGE, DELETE):
         return True

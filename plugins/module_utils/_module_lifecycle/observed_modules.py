@@ -15,14 +15,16 @@ from .._cluster.errors import ClusterError, is_conversion_failure
 from .._cluster.kinds import CRD_KIND, is_built_in
 from .._objects.inventory.inventory import MODULE, Inventory, entries_by_ref, inventories_of
 from .._objects.inventory.inventory_entry import InventoryEntry
-from .._objects.inventory.live_objects import read_metadata
+from .._objects.inventory.live_objects import read_live, read_metadata
 from .._runs.records.cluster_hold import Hold
 from .._runs.records.hold_records import read_hold
 from .._runs.records.installation import Installation, read_installation
 from .._runs.records.inventories import read_all_inventories
 from .._runs.records.modules import ModuleRecord, read_module_records
 from .._threads import call_in_threads, map_in_threads
-from ._klm.kyma_resource import KlmModules, has_klm_label, modules_of, read_klm_modules
+from ._klm.klm_marks import has_klm_label
+from ._klm.klm_observation import ObservedKlm
+from ._klm.kyma_resource import may_have_klm, read_kyma
 from .catalog.catalog import Catalog, SourcedDocument, read_catalog
 from .catalog.documents import API_VERSION, RELEASE_META, TEMPLATE
 from .running_version import LABELLED_KINDS, MODULE_LABEL, WORKLOADS, LiveManager
@@ -42,7 +44,7 @@ class ObservedModules:
         others: inventories of owners of other kinds.
         records: of modules, by name.
         catalog: the modules that can be installed.
-        klm: the modules of Kyma's lifecycle manager.
+        klm: what Kyma's lifecycle manager has; nothing where there is none.
         live: the metadata of the objects in the inventories.
         managers: the existing managers of each requested module.
     """
@@ -53,7 +55,7 @@ class ObservedModules:
     others: tuple[Inventory, ...]
     records: Mapping[str, ModuleRecord]
     catalog: Catalog
-    klm: KlmModules
+    klm: ObservedKlm
     live: Mapping[Ref, Object]
     managers: Mapping[str, tuple[LiveManager, ...]]
 
@@ -76,30 +78,47 @@ def observe_modules(
     Raises:
         LifecycleError: something can't be read, so that no decision is possible.
     """
-    own_documents = partial(_cluster_documents, cluster) if reads_cluster_catalog else list[SourcedDocument]
-    installation, hold, inventories, records, own, labelled, named = call_in_threads(
+    reads_catalog = reads_cluster_catalog or may_have_klm(cluster)
+    own_documents = partial(read_cluster_documents, cluster) if reads_catalog else list[SourcedDocument]
+    installation, hold, inventories, records, own, labelled, kyma = call_in_threads(
         lambda: read_installation(cluster),
         lambda: read_hold(cluster),
         lambda: read_all_inventories(cluster),
         lambda: read_module_records(cluster),
         own_documents,
         lambda: _labelled_managers(cluster),
-        lambda: read_klm_modules(cluster),
+        lambda: read_kyma(cluster),
     )
-    catalog = read_catalog([*documents, *(one for one in own if not has_klm_label(one.document))])
+    klm = ObservedKlm(kyma, klm_catalog(own) if kyma else Catalog())
+    community = (one for one in own if reads_cluster_catalog and not has_klm_label(one.document))
+    catalog = read_catalog([*documents, *community])
     modules = inventories_of(inventories, MODULE)
+    named = kyma.statuses.keys() | kyma.entries.keys() if kyma else ()
     if names is None:
-        names = catalog.modules
+        names = (*catalog.modules, *sorted(named))
     mandatory = [name for name, module in catalog.modules.items() if module.mandatory]
     candidates = {
-        name: manager_candidates(catalog, name, records.get(name), modules.get(name))
+        name: manager_candidates((catalog, klm.catalog), name, records.get(name), modules.get(name))
         for name in dict.fromkeys((*names, *records, *modules, *mandatory))
     }
-    live = _read_convertible(cluster, [*modules.values(), _as_inventory(candidates)])
-    managers = _live_managers(cluster, candidates, _settled(modules, records), live, labelled)
+    of_klm = {name: some for name, some in candidates.items() if name in named}
+    own_candidates = {name: some for name, some in candidates.items() if name not in named}
+    live = _read_convertible(cluster, [*modules.values(), _as_inventory(own_candidates)])
+    whole = _read_whole(cluster, of_klm)
+    settled = _settled(modules, records)
+    managers = _live_managers(cluster, candidates, settled, {**live, **whole}, labelled, whole)
     others = tuple(one for one in inventories if one.owner_kind != MODULE)
-    klm = KlmModules(named, modules_of(one for one in own if has_klm_label(one.document)))
     return ObservedModules(installation, hold, modules, others, records, catalog, klm, live, managers)
+
+
+def klm_catalog(documents: Iterable[SourcedDocument]) -> Catalog:
+    """The catalog of Kyma's lifecycle manager (KLM), of the documents in the cluster that have its label."""
+    return read_catalog(one for one in documents if has_klm_label(one.document))
+
+
+def _read_whole(cluster: Cluster, candidates: Mapping[str, Sequence[InventoryEntry]]) -> dict[Ref, Object]:
+    """The managers that may exist as whole objects: one list for each kind and namespace."""
+    return read_live(cluster, [_as_inventory(candidates)], lambda *_kind: True).objects
 
 
 def read_managers(cluster: Cluster, observed: ObservedModules, name: str) -> tuple[LiveManager, ...]:
@@ -109,10 +128,25 @@ def read_managers(cluster: Cluster, observed: ObservedModules, name: str) -> tup
         ClusterError: they can't be read.
     """
     record, inventory = observed.records.get(name), observed.inventories.get(name)
-    candidates = {name: manager_candidates(observed.catalog, name, record, inventory)}
+    catalogs = (observed.catalog, observed.klm.catalog)
+    candidates = {name: manager_candidates(catalogs, name, record, inventory)}
     live = read_metadata(cluster, [_as_inventory(candidates)])
     settled = _settled(observed.inventories, observed.records)
-    return _live_managers(cluster, candidates, settled, live, _labelled_managers(cluster))[name]
+    return _live_managers(cluster, candidates, settled, live, _labelled_managers(cluster), {})[name]
+
+
+def read_whole_managers(
+    cluster: Cluster, observed: ObservedModules, names: Iterable[str]
+) -> dict[str, tuple[LiveManager, ...]]:
+    """The managers that templates name of some modules, as they are now: one list for each kind.
+
+    Raises:
+        ClusterError: they can't be read.
+    """
+    catalogs = (observed.catalog, observed.klm.catalog)
+    candidates = {name: manager_candidates(catalogs, name, None, None) for name in names}
+    whole = _read_whole(cluster, candidates)
+    return _live_managers(cluster, candidates, {}, whole, (), whole)
 
 
 def _settled(
@@ -142,7 +176,7 @@ def _as_inventory(candidates: Mapping[str, Sequence[InventoryEntry]]) -> Invento
     return Inventory("", entries=tuple(entry for some in candidates.values() for entry in some))
 
 
-def _cluster_documents(cluster: Cluster) -> list[SourcedDocument]:
+def read_cluster_documents(cluster: Cluster) -> list[SourcedDocument]:
     """The ModuleTemplates and ModuleReleaseMetas of the cluster."""
     pages = map_in_threads(lambda kind: cluster.list(API_VERSION, kind).items, (TEMPLATE, RELEASE_META))
     return [SourcedDocument(f"{CLUSTER_ORIGIN}: {ref_of(obj)}", obj) for items in pages for obj in items]
@@ -158,11 +192,11 @@ def _labelled_managers(cluster: Cluster) -> list[Object]:
 
 
 def manager_candidates(
-    catalog: Catalog, name: str, record: ModuleRecord | None, inventory: Inventory | None
+    catalogs: Iterable[Catalog], name: str, record: ModuleRecord | None, inventory: Inventory | None
 ) -> tuple[InventoryEntry, ...]:
     """The possible managers of a module: those of our record, else of our inventory, and of all templates."""
-    module = catalog.modules.get(name)
-    named = [one.manager for one in module.versions.values() if one.manager] if module else []
+    modules = [one.modules[name] for one in catalogs if name in one.modules]
+    named = [one.manager for module in modules for one in module.versions.values() if one.manager]
     ours = [entry for ref, entry in entries_by_ref(inventory).items() if ref[:2] in WORKLOADS]
     known = [record.manager] if record and record.manager else ours
     return tuple({one.ref: InventoryEntry(one.api_version, one.ref) for one in (*known, *named)}.values())
@@ -204,8 +238,9 @@ def _live_managers(
     inventories: Mapping[str, Inventory],
     live: Mapping[Ref, Object],
     labelled: Iterable[Object],
+    whole: Mapping[Ref, Object],
 ) -> dict[str, tuple[LiveManager, ...]]:
-    """The existing managers, by module; those that have changed since they were recorded are read in full."""
+    """The existing managers, by module; those that have changed since they were recorded are whole."""
     by_module: dict[str, dict[Ref, Object]] = {
         name: {one.ref: live[one.ref] for one in some if one.ref in live} for name, some in candidates.items()
     }
@@ -220,8 +255,9 @@ def _live_managers(
         entry = entries_by_ref(inventories.get(module)).get(ref)
         if entry is not None and _is_as_left(entry, metadata):
             return module, LiveManager(metadata, is_as_left=True, is_named=is_named)
-        whole = cluster.get(metadata["apiVersion"], ref.kind, ref.name, ref.namespace or None)
-        return module, LiveManager(whole, is_named=is_named) if whole else None
+        address = ref.in_version(metadata["apiVersion"])
+        live_object = whole[ref] if ref in whole else cluster.get(*address)
+        return module, LiveManager(live_object, is_named=is_named) if live_object else None
 
     to_read = [(module, ref, obj) for module, some in by_module.items() for ref, obj in some.items()]
     managers: dict[str, tuple[LiveManager, ...]] = dict.fromkeys(by_module, ())

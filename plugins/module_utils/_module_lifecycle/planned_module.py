@@ -15,6 +15,8 @@ from .._components.component_plan import ComponentPlan
 from .._components.desired_component import DesiredComponent
 from .._objects.apply.change import ObjectChange
 from .._objects.inventory.inventory import Inventory
+from ._klm.klm_entry import entry_change
+from ._klm.klm_steps import KlmStep, final_entry, next_step
 from .catalog.module_version import ModuleVersion
 from .decision import ADOPT, DELETE, ModuleDecision
 from .module_facts import ModuleOutlook
@@ -72,8 +74,21 @@ class PlannedModule:
         return self.outlook.facts.name
 
     @property
+    def step(self) -> KlmStep | None:
+        """The first step with a module of Kyma's lifecycle manager (KLM); None for all others."""
+        klm, goal = self.outlook.klm, self.decision.goal
+        return next_step(goal, klm.module) if klm is not None and goal is not None else None
+
+    @property
     def changes(self) -> tuple[ObjectChange, ...]:
-        """The changes of its objects, what it drops, and the creation of its default configuration."""
+        """The changes of its objects, what it drops, and the creation of its default configuration.
+
+        Of a module of KLM it is the change of its entry.
+        """
+        klm, goal = self.outlook.klm, self.decision.goal
+        if klm is not None and goal is not None:
+            change = entry_change(klm.module, final_entry(goal, klm.module))
+            return (change,) if change else ()
         changes = (*(self.plan.changes if self.plan else ()), *self.removals)
         created = self.configuration
         return (*changes, ObjectChange(ref_of(created), None, with_writer(created))) if created else changes

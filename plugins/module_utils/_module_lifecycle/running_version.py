@@ -20,7 +20,7 @@ from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND
 from .._cluster.pod_templates import pod_template
 from .._errors import MOST_REASONS
 from .._runs.records.modules import ModuleRecord
-from ._klm.kyma_resource import KLM_LABEL, has_klm_label
+from ._klm.klm_marks import KLM_LABEL, has_klm_label
 from .catalog.semantic_version import SemanticVersion, parse_version
 
 MODULE_LABEL = "kyma-project.io/module"

@@ -42,7 +42,7 @@ def _request(params: Mapping[str, Any]) -> ModulesRequest:
             " set allow_empty (kyma_modules_empty=true)"
         )
     return ModulesRequest(
-        modules=tuple(_module(one, params["channel"] or REGULAR) for one in listed),
+        modules=tuple(_module(one, params["channel"] or "") for one in listed),
         is_whole_list=params["exclusive"] or is_everything,
         removes_all=is_everything,
         reads_cluster_catalog=CLUSTER_CATALOG in params["catalog"],
@@ -60,10 +60,11 @@ def _request(params: Mapping[str, Any]) -> ModulesRequest:
 
 def _module(options: Mapping[str, Any], channel: str) -> ModuleRequest:
     version = options.get("version") or ""
+    named = options.get("channel") or ("" if version else channel)
     return ModuleRequest(
         name=options["name"],
         state=options.get("state") or MANAGED,
-        channel=options.get("channel") or ("" if version else channel),
+        channel=named or ("" if version else REGULAR),
         version=version,
         policy=options.get("policy") or "",
         configuration=options.get("configuration"),
@@ -72,6 +73,7 @@ def _module(options: Mapping[str, Any], channel: str) -> ModuleRequest:
         is_default=bool(options.get("default")),
         delete_resources=bool(options.get("delete_resources")),
         running_version=options.get("running_version") or "",
+        is_default_channel=not (named or version),
     )
 
 

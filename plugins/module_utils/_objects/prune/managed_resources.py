@@ -132,7 +132,7 @@ def _described(obj: Object, now: datetime) -> str:
 
 def _traits(obj: Object, now: datetime) -> list[str]:
     meta = obj["metadata"]
-    traits = [f"{age} old"] if (age := _age(meta.get("creationTimestamp"), now)) else []
+    traits = [f"{age} old"] if (age := age_text(meta.get("creationTimestamp"), now)) else []
     owners = [f"{one.get('kind')} {one.get('name')}" for one in meta.get("ownerReferences") or ()]
     writers = [str(one["manager"]) for one in meta.get("managedFields") or () if one.get("manager")]
     if owners:
@@ -141,11 +141,11 @@ def _traits(obj: Object, now: datetime) -> list[str]:
         traits.append(f"written by {one_line(writers[0])}")
     if meta.get("deletionTimestamp"):
         held = one_line(", ".join(map(str, meta.get("finalizers") or ()))) or "none"
-        traits.append(f"being deleted for {_age(meta['deletionTimestamp'], now)} (finalizers: {held})")
+        traits.append(f"being deleted for {age_text(meta['deletionTimestamp'], now)} (finalizers: {held})")
     return traits
 
 
-def _age(since: str | None, now: datetime) -> str:
+def age_text(since: str | None, now: datetime) -> str:
     """The time since then, in its largest unit like kubectl; empty if it is unknown."""
     if not since:
         return ""

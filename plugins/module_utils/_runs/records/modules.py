@@ -30,6 +30,9 @@ READY, PROCESSING, WARNING, ERROR = "Ready", "Processing", "Warning", "Error"
 DELETING, GIVEN_UP, INSTALLED, NOT_INSTALLED = "Deleting", "Unmanaged", "Installed", "NotInstalled"
 """The states that are reported of a module."""
 
+KLM, US = "klm", "us"
+"""Who manages a module: Kyma's lifecycle manager, or this collection."""
+
 SKIP_LABEL = "operator.kyma-project.io/skip-reconciliation"
 """A label for a KymaModule, as Kyma's lifecycle manager has it for its resources: "true" skips it."""
 
@@ -80,6 +83,27 @@ class Deploying:
 
     version: Annotated[str, "Its version."] = ""
     manager_image: Annotated[str, "The image of its operator."] = ""
+
+
+@dataclass(frozen=True)
+class KlmOrder:
+    """What was asked of Kyma's lifecycle manager (KLM) for a module that it manages; else empty."""
+
+    channel: Annotated[str, "The channel that the user named. Empty to follow the Kyma resource."] = ""
+    policy: Annotated[str, "The policy that was written into the Kyma resource."] = ""
+    step: Annotated[
+        str, "How far a run is that gives the module up or removes it. Empty if none is at work."
+    ] = ""
+
+
+@dataclass(frozen=True)
+class KlmReport:
+    """What KLM last said of a module that it manages; else empty."""
+
+    state: Annotated[str, "The state of the module."] = ""
+    version: Annotated[str, "Its version."] = ""
+    channel: Annotated[str, "The channel of that version. A removal puts it back if KLM has lost it."] = ""
+    last_operation: Annotated[str, "When KLM last wrote its status."] = ""
 
 
 @dataclass(frozen=True)
@@ -135,6 +159,13 @@ class ModuleRecord:
         tuple[GroupKind, ...],
         in_status("Kinds whose objects block the deletion, besides those that the manifest defines."),
     ] = ()
+    managed_by: Annotated[
+        str, in_spec("Who manages the module: Kyma's lifecycle manager, or this collection.", enum=[KLM, US])
+    ] = US
+    klm: Annotated[KlmOrder, in_spec("What Kyma's lifecycle manager was asked for.")] = KlmOrder()
+    klm_report: Annotated[
+        KlmReport, in_status("What Kyma's lifecycle manager last said of the module.", name="klm")
+    ] = KlmReport()
     status: Annotated[ModuleStatus, whole_part(STATUS)] = ModuleStatus()
     conditions: Annotated[Conditions, in_status()] = field(default=(), compare=False)
     is_skipped: bool = False

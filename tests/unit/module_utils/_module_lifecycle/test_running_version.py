@@ -16,7 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle._klm.kyma_resource import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle._klm.klm_marks import (
     KLM_APPLIER,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.catalog.catalog import (
@@ -408,7 +408,7 @@ def test_managers_are_looked_for_where_the_record_and_any_template_say() -> None
     record = ModuleRecord("docker-registry", manager=KnownObject("apps/v1", older))
 
     def candidates(name: str, *terms: Any) -> list[Ref]:
-        return [one.ref for one in manager_candidates(catalog, name, *terms)]
+        return [one.ref for one in manager_candidates([catalog], name, *terms)]
 
     assert candidates("docker-registry", None, None) == places
     assert candidates("docker-registry", record, inventory) == [older, *places]
