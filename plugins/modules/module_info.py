@@ -63,6 +63,11 @@ modules:
       description: Whether this collection manages it, a deletion that is blocked included.
       type: bool
       sample: true
+    managed_by:
+      description:
+        - Who manages it, V(us) for this collection or V(klm) for Kyma's lifecycle manager. Empty if nobody does.
+      type: str
+      sample: us
     state:
       description: Its state, see RV(kyma.lifecycle.module#module:modules[].state).
       type: str
@@ -118,6 +123,28 @@ modules:
           C(state), which is no part of the module's. None if there never was one.
       type: dict
       sample: {kind: DockerRegistry, namespace: docker-registry, name: default, exists: true, state: Ready}
+klm:
+  description:
+    - What Kyma's lifecycle manager (KLM) has in the cluster. None where there is no KLM.
+  returned: success
+  type: dict
+  contains:
+    channel:
+      description: The channel of modules whose entry names none.
+      type: str
+      sample: regular
+    state:
+      description: The state of the runtime by KLM. Empty if it has never said one.
+      type: str
+      sample: Ready
+    last_operation:
+      description: When KLM last wrote its status, by its own clock. Empty if it never did.
+      type: str
+      sample: "2026-11-30T10:00:00Z"
+    modules:
+      description: The modules that KLM offers, each with the version of each channel.
+      type: dict
+      sample: {istio: {regular: 1.20.0, fast: 1.21.0}}
 catalog:
   description: What the catalog offers.
   returned: success

@@ -19,6 +19,7 @@ from .._runs.records.modules import (
     DELETING,
     ERROR,
     INSTALLED,
+    KLM,
     NOT_INSTALLED,
     PROCESSING,
     READY,
@@ -26,6 +27,8 @@ from .._runs.records.modules import (
     WARNING,
     KnownObject,
 )
+from ._klm.klm_observation import ObservedKlm
+from ._klm.klm_state import describe_module
 from .catalog.catalog import Catalog
 from .catalog.documents import SourcedDocument
 from .module_facts import ModuleOutlook, gather_facts
@@ -53,14 +56,16 @@ def report_modules(task: Task, request: ModulesRequest, names: Collection[str]) 
         reads_cluster_catalog=request.reads_cluster_catalog,
         names=None,
     )
-    known = names or dict.fromkeys(
-        (*observed.records, *(name for name, managers in observed.managers.items() if managers))
-    )
+    kyma = observed.klm.kyma
+    installed = (name for name, managers in observed.managers.items() if managers)
+    of_klm = (*kyma.entries, *kyma.statuses) if kyma else ()
+    known = names or dict.fromkeys((*observed.records, *of_klm, *installed))
     modules = [_module(task.cluster, name, request, observed) for name in known]
     return {
         "catalog": _catalog(observed.catalog, request.labels),
         "modules": modules,
-        "state": _summary([one["state"] for one in modules if one["managed"]]),
+        "klm": _klm(observed.klm),
+        "state": _summary([one["state"] for one in modules if one["managed_by"]]),
         "problems": [text for some in observed.catalog.problems.values() for text in some],
     }
 
@@ -79,6 +84,7 @@ def _module(
     return {
         "name": name,
         "managed": bool(record and record.is_managed),
+        "managed_by": _manager(outlook, observed),
         "state": state,
         "message": message,
         "running": running,
@@ -88,7 +94,7 @@ def _module(
         "wanted_version": outlook.facts.target,
         "policy": record.policy if record else "",
         "default": bool(record and record.is_default),
-        "supported": _is_supported(observed.catalog, name, running),
+        "supported": _is_supported(observed.klm.catalog if outlook.klm else observed.catalog, name, running),
         "deleting_since": record.deletion_since if record else "",
         "blockers": list(record.status.blockers) if record else [],
         "configuration": _configuration(cluster, record.configuration if record else None),
@@ -98,6 +104,9 @@ def _module(
 def _state(cluster: Cluster, outlook: ModuleOutlook, observed: ObservedModules) -> tuple[str, str]:
     """The recorded state and its message, unless the manager is not healthy; or what is installed."""
     record = outlook.facts.record
+    is_named = outlook.klm is not None and _manager(outlook, observed) == KLM
+    if outlook.klm is not None and is_named and not (record and record.deletion_since):
+        return describe_module(outlook.klm.module)[:2]
     if record is None:
         state = INSTALLED if outlook.facts.is_running else NOT_INSTALLED
         return state, outlook.facts.other_owner or outlook.facts.running_problem
@@ -110,6 +119,27 @@ def _state(cluster: Cluster, outlook: ModuleOutlook, observed: ObservedModules) 
     if record.is_skipped:
         return WARNING, explain_skipped(health, f"its KymaModule has the label {SKIP_LABEL}")
     return (READY, record.status.message) if health.is_ready else (ERROR, health.reason)
+
+
+def _manager(outlook: ModuleOutlook, observed: ObservedModules) -> str:
+    """Who manages a module; empty if nobody does."""
+    name, record, kyma = outlook.facts.name, outlook.facts.record, observed.klm.kyma
+    if kyma is not None and kyma.names(name):
+        return KLM
+    return record.managed_by if record and record.is_managed else ""
+
+
+def _klm(klm: ObservedKlm) -> dict[str, Any] | None:
+    """What Kyma's lifecycle manager has in the cluster; None where there is none."""
+    kyma = klm.kyma
+    if kyma is None:
+        return None
+    return {
+        "channel": kyma.channel,
+        "state": kyma.state,
+        "last_operation": kyma.last_operation,
+        "modules": {name: dict(one.channels) for name, one in klm.catalog.modules.items()},
+    }
 
 
 def _is_supported(catalog: Catalog, name: str, running: str) -> bool:

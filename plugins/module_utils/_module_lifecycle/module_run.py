@@ -128,7 +128,9 @@ class _ModuleRun:
         if self._task.check_mode:
             later = self._planner.changes.take()
             changes += [change for change in later if change.ref.group != GROUP]
-        return run_result(self._task, ended, run, warnings, changes)
+        result = run_result(self._task, ended, run, warnings, changes)
+        result["summary"] += self._observed.klm.notes(self._request, self._observed.records)
+        return result
 
     def _work_on(self) -> ActiveRun:
         """Do the work, as a run with a record."""

@@ -280,14 +280,18 @@ class KlmJob:
             configuration_creation=Creation.CREATED if uid else Creation.DECLINED,
         )
 
-    def _departure(self) -> ModuleDeparture:
-        """The check of what would go with the module: over all kinds that it brings."""
+    def _departure(self, *, excuses: bool = True) -> ModuleDeparture:
+        """The check of what would go with the module, over all kinds that it brings.
+
+        Args:
+            excuses: whether the default configuration of KLM does not count, as KLM deletes it.
+        """
         klm, module = self._planned.outlook.klm, self.module
         kinds = set(klm.kinds) if klm else set()
         if module is not None and module.operator.component:
             kinds |= self._labelled_kinds(module.operator.component)
         creates = module is not None and (module.entry or {}).get(POLICY, CREATES) == CREATES
-        excused = klm.default_configurations if klm and creates else frozenset()
+        excused = klm.default_configurations if klm and creates and excuses else frozenset()
         managed = tuple(GroupKind(*one) for one in sorted(kinds))
         self._record = replace(self._record, managed_kinds=managed)
         return ModuleDeparture(self._context, self._planned, self._record, excused)
@@ -299,7 +303,8 @@ class KlmJob:
 
     def _described_blockers(self) -> list[str]:
         try:
-            return describe_living(self._departure().blockers(), datetime.now(UTC))
+            living = self._departure(excuses=False).blockers()
+            return describe_living(living, datetime.now(UTC)) if living else []
         except LifecycleError as error:
             return [str(error)]
 

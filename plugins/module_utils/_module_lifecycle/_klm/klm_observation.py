@@ -10,13 +10,15 @@ from dataclasses import dataclass, field
 
 from ..._cluster.cluster import Ref, ref_of
 from ..._loose_json import mapping_of
+from ..._runs.records.modules import KLM, ModuleRecord
 from ..catalog.catalog import Catalog
 from ..catalog.module_version import ModuleVersion
 from ..manager_health import manager_health
+from ..module_request import ModulesRequest
 from ..running_version import LiveManager, RunningVersion
 from .klm_marks import has_klm_label
 from .klm_module import KlmModule, Operator, module_at
-from .kyma_resource import Kyma
+from .kyma_resource import KYMA_TEXT, Kyma
 
 COMPONENT_LABEL = "app.kubernetes.io/component"
 """A label with the same value on all objects that KLM applies for a module."""
@@ -35,6 +37,25 @@ class ObservedKlm:
 
     kyma: Kyma | None = None
     catalog: Catalog = field(default_factory=Catalog)
+
+    def notes(self, request: ModulesRequest, records: Mapping[str, ModuleRecord]) -> list[str]:
+        """What a request leaves alone, and the options that mean nothing to KLM, each in a line."""
+        if self.kyma is None or not self.kyma.entries:
+            return []
+        ours = {name for name, one in records.items() if one.managed_by == KLM}
+        left = [one for one in self.kyma.entries if request.find(one) is None and one not in ours]
+        text = f"not in the list, and left alone: {', '.join(left)}, which the {KYMA_TEXT} has"
+        given = {
+            "maintenance_policy, as KLM has its own windows": request.maintenance_policy,
+            "image_prefixes and pull_secret, as its manifests come from KLM's registry": (
+                request.image_prefixes or request.pull_secret
+            ),
+        }
+        listed = [one for one in self.kyma.entries if request.find(one)]
+        idle = [
+            f"no effect on {', '.join(listed)}: {why}" for why, value in given.items() if value and listed
+        ]
+        return [*([text] if left and request.is_whole_list else []), *idle]
 
     def channels(self, module: str) -> Mapping[str, str] | None:
         """The version of each channel of a module; None if KLM's catalog has no such module."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..._runs.records.modules import DELETING, ERROR, PROCESSING, READY, WARNING
+from ..._runs.records.modules import DELETING, ERROR, GIVEN_UP, PROCESSING, READY, WARNING
 from .klm_module import KlmModule
 from .kyma_resource import Entry, KlmStatus
 
@@ -79,6 +79,15 @@ def assess_module(module: KlmModule, wanted: Entry, seen: Sightings = NOTHING_SE
     if status.state == "Ready":
         return KlmState(READY, is_done=True)
     return KlmState(WARNING, _said(status), is_done=True)
+
+
+def describe_module(module: KlmModule) -> KlmState:
+    """The state of a module as it is, whatever is wanted of it."""
+    if module.entry is None:
+        return KlmState(DELETING, _said(module.status))
+    if module.is_given_up:
+        return KlmState(GIVEN_UP if module.is_unmanaged else PROCESSING, _said(module.status))
+    return assess_module(module, module.entry, Sightings(None, ERROR_SECONDS, ERROR_UPDATES))
 
 
 def _explain_unproved(

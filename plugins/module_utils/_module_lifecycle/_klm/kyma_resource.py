@@ -85,6 +85,11 @@ class Kyma:
         return str(labels.get(SKIP_LABEL)).lower() == "true"
 
     @property
+    def state(self) -> str:
+        """The state of the runtime by KLM; empty if it has never said one."""
+        return str(mapping_of(self.object.get("status")).get("state") or "")
+
+    @property
     def last_operation(self) -> str:
         """When KLM last wrote the status, by its own clock; empty if it never did."""
         return str(fields_at(self.object, "status", "lastOperation").get("lastUpdateTime") or "")
