@@ -45,7 +45,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 state:
-  description: The worst state of all managed modules, or V(Ready) if there are none.
+  description: The worst state of all managed modules, whoever manages them, or V(Ready) if there are none.
   returned: success
   type: str
   sample: Ready
@@ -65,7 +65,8 @@ modules:
       sample: true
     managed_by:
       description:
-        - Who manages it, V(us) for this collection or V(klm) for Kyma's lifecycle manager. Empty if nobody does.
+        - Who manages it, V(us) for this collection or V(klm) for Kyma's lifecycle manager. Empty if nobody
+          does.
       type: str
       sample: us
     state:

@@ -111,7 +111,9 @@ class KlmAtWork:
         assert kyma is not None
         entries = {one["name"]: one for one in kyma["spec"].get("modules") or ()}
         before = {one["name"]: one for one in (kyma.get("status") or {}).get("modules") or ()}
-        said = [self._manage(cluster, one, before.get(name)) for name, one in entries.items()]
+        said: list[Object | None] = [
+            self._manage(cluster, one, before.get(name)) for name, one in entries.items()
+        ]
         said += [self._remove(cluster, one) for name, one in before.items() if name not in entries]
         self._operations += 1
         modules = [{**one, **self.says.get(one["name"], {})} for one in said if one]

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from .._cluster.cluster import Object, Ref, ref_of
 from .._objects.inventory.inventory import entries_by_ref
 from .._objects.inventory.inventory_entry import is_as_recorded
-from .._runs.records.modules import ABSENT, CREATE_AND_DELETE, KLM, MANAGED, UNMANAGED, ModuleRecord
+from .._runs.records.modules import ABSENT, CREATE_AND_DELETE, KLM, MANAGED, UNMANAGED, US, ModuleRecord
 from ._klm.klm_decision import KlmFacts, is_managed_by_klm
-from ._klm.klm_marks import explain_mark
+from ._klm.klm_marks import explain_mark, explain_two_managers
 from ._klm.klm_module import KlmWish
 from .catalog.catalog import CatalogError
 from .catalog.module_version import ModuleVersion
@@ -123,9 +123,8 @@ def gather_facts(
     klm = None
     if is_klms and not facts.other_owner:
         wish, channel = klm_wish(name, request, observed), record.klm_report.channel if record else ""
-        module = observed.klm.module(name, running, evidence.managers, channel)
         klm = KlmFacts(
-            module,
+            observed.klm.module(name, running, evidence.managers, channel),
             wish,
             name in observed.catalog.modules,
             observed.klm.kinds(name),
@@ -148,12 +147,14 @@ def klm_wish(name: str, request: ModulesRequest, observed: ObservedModules) -> K
 
 
 def _is_klms(name: str, request: ModulesRequest, observed: ObservedModules, *, is_new: bool) -> bool:
-    """Whether KLM manages a module, see :func:`~.is_managed_by_klm`."""
-    kyma = observed.klm.kyma
-    return kyma is not None and is_managed_by_klm(
+    """Whether KLM alone manages a module, see :func:`~.is_managed_by_klm`."""
+    kyma, record = observed.klm.kyma, observed.records.get(name)
+    if kyma is None or (record is not None and record.is_managed and record.managed_by == US):
+        return False
+    return is_managed_by_klm(
         name,
         kyma,
-        observed.records.get(name),
+        record,
         klm_wish(name, request, observed),
         observed.klm.channels(name),
         is_new=is_new,
@@ -274,5 +275,7 @@ def _other_owner(
             f"{name} was managed by Kyma's lifecycle manager, and this cluster has no Kyma resource any more."
             " Nothing of it is changed. To manage it here, set takeover=true (kyma_takeover) once"
         )
-    is_known = is_klms and (was_klms or (kyma is not None and kyma.names(name)))
+    if record is not None and record.is_managed and record.managed_by == US and kyma and kyma.names(name):
+        return explain_two_managers(name)
+    is_known = is_klms and (was_klms or bool(kyma and kyma.names(name)))
     return explain_mark(name, marked) if marked and not is_known else ""

@@ -55,18 +55,18 @@ def documents(folder: Path) -> list[Object]:
 
 
 @pytest.mark.parametrize("place", ["spec", "status"])
-def test_a_module_that_the_kyma_resource_names_is_refused_in_every_form(
+def test_a_module_that_the_kyma_resource_names_is_never_installed_here(
     api: LiveCluster, driver: ModuleDriver, plain: OwnModule, klm: Klm, place: str
 ) -> None:
     """Also one that KLM has not reached yet, and with a takeover: KLM would write it back."""
     publish(plain, "1.0.0")
     klm.wants(*([plain.name] if place == "spec" else []))
     klm.reports(*([plain.name] if place == "status" else []))
-    entries: list[dict[str, Any]] = [{}, {"channel": "regular"}, {"state": "absent"}, {"state": "unmanaged"}]
+    entries: list[dict[str, Any]] = [{}, {"channel": "regular"}, {"version": "1.0.0"}]
     for entry in entries:
         for options in ({}, {"check": True}, {"takeover": True}):
             refused = driver.manage(plain.entry(**entry), **options)
-            assert f"the Kyma resource kyma-system/default names it in {place}.modules" in refused.message
+            assert "Kyma's lifecycle manager (KLM)" in refused.message
             assert (refused.row["action"], refused.row["state"]) == ("refuse", "Error")
             assert refused.writes == []
     assert api.get(*plain.manager) is None
@@ -109,8 +109,7 @@ def test_templates_of_klm_are_no_catalog_of_ours(
     driver.manage(entry, catalog=["cluster"]).succeeded()
     entry = plain.entry(manifest=str(manifests / f"{plain.name}-1.0.0.yaml"))
     refused = driver.manage(entry, catalog=["cluster"])
-    assert f"module {plain.name}: it is not in the catalog" in refused.message
-    assert "Kyma's lifecycle manager offers it: add it to spec.modules" in refused.message
+    assert f"manifest has no effect on {plain.name}, which Kyma's lifecycle manager (KLM)" in refused.message
     assert refused.writes == []
     assert [one["name"] for one in driver.info(catalog=["cluster"]).result["catalog"]] == [own.name]
 
@@ -124,7 +123,7 @@ def test_a_module_that_klm_has_let_go_is_ours_to_take_although_its_field_manager
     klm.applies(objects)
     klm.lets_go(objects)
     publish(plain, "1.0.0", "2.0.0")
-    assert "names it in spec.modules" in driver.manage(plain.name).message
+    assert "(KLM) has no channel regular of it" in driver.manage(plain.name).message
     klm.wants()
     klm.reports()
 
@@ -292,7 +291,8 @@ def test_the_shipped_deployers_role_reads_what_klm_has(
     publish(plain, "1.0.0")
     klm.wants(plain.name)
     catalog = ["cluster", str(shipped.catalog)]
-    assert "names it in spec.modules" in shipped.manage(plain.name, own.name, catalog=catalog).message
+    refused = shipped.manage(plain.name, own.name, catalog=catalog)
+    assert "(KLM) has no channel regular of it" in refused.message
     assert_whole(api, own)
 
     role = ("rbac.authorization.k8s.io/v1", "ClusterRole", "kyma-lifecycle-deployer", None)

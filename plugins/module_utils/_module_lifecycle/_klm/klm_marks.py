@@ -28,6 +28,15 @@ def taking_from_klm(policy: Policy) -> Policy:
     return replace(policy, interactive_managers=(*policy.interactive_managers, KLM_APPLIER))
 
 
+def explain_two_managers(name: str) -> str:
+    """Why a module of ours is refused that the Kyma resource names, too."""
+    return (
+        f"{name} is managed by Kyma's lifecycle manager, too: somebody has added it to the Kyma resource, so"
+        " two managers write it, and nothing of it is changed here. Set state: unmanaged for it: then that"
+        " manager has it alone"
+    )
+
+
 def explain_mark(name: str, marked: Ref) -> str:
     """Why a module is refused that has the label of KLM, and that the Kyma resource does not name."""
     return (

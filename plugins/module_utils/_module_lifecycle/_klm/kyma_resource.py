@@ -15,7 +15,7 @@ from ..._cluster.cluster import FIELD_MANAGER, Cluster, Object
 from ..._cluster.errors import ClusterError, Forbidden
 from ..._cluster.fields.field_owners import entries_of, owned_names, owns
 from ..._errors import LifecycleError
-from ..._loose_json import fields_at, mapping_of, mappings_in
+from ..._loose_json import fields_at, mapping_of, mappings_in, text_of
 from ..catalog.documents import GROUP
 from .klm_rights import KYMA, klm_rights
 
@@ -169,8 +169,14 @@ def _status_entries(kyma: Object) -> list[Mapping[str, Any]]:
 
 
 def _status(entry: Mapping[str, Any]) -> KlmStatus:
-    texts = (str(entry.get(name) or "") for name in ("state", "version", "channel", "message"))
-    return KlmStatus(*texts, bool(entry.get("maintenance")), bool(entry.get("template")))
+    return KlmStatus(
+        state=text_of(entry.get("state")),
+        version=text_of(entry.get("version")),
+        channel=text_of(entry.get("channel")),
+        message=text_of(entry.get("message")),
+        awaits_window=bool(entry.get("maintenance")),
+        has_template=bool(entry.get("template")),
+    )
 
 
 def _is_our_apply(one: Mapping[str, Any]) -> bool:
