@@ -24,8 +24,9 @@ description:
     module with C(kubectl wait --for=condition=Ready kymamodules/NAME).
   - A module that is refused, blocked or fails never stops the others, but a refused one stops all removals of
     the task. The task fails at its end, and names each of them.
-  - A module that the C(Kyma) resource C(kyma-system/default) names is refused, as Kyma's lifecycle manager
-    manages it.
+  - On a managed runtime, Kyma's lifecycle manager (KLM) installs what it offers. The module then writes the
+    entries of its C(Kyma) resource C(kyma-system/default), and waits until KLM's version runs. Who manages a
+    module is derived for each cluster.
   - If there is something to do, the task is a run, with a record and the lease of the cluster.
   - The usual options are O(name), O(version), O(state), O(configuration), O(needs), O(modules), O(channel),
     O(catalog), O(wait) and O(timeout). All other options are for experts.
@@ -146,12 +147,14 @@ options:
   channel:
     description:
       - The channel of modules that have neither a version nor a channel of their own. Without it that is
-        V(regular). With O(name), it can't be combined with O(version).
+        V(regular), and modules of KLM follow the channel of the C(Kyma) resource. With O(name), it can't be
+        combined with O(version).
     type: str
   wait:
     description:
       - Whether a deletion waits for objects that are still being deleted, up to O(timeout), and fails the
         task if it is blocked. With V(false) the module stays in V(Deleting), and the next run continues.
+      - With V(false), modules of KLM are written and not waited for. They are V(Processing) then.
       - With V(false), a module that is managed again does not wait for its old default configuration to go,
         either. It is V(Warning) until a later run has created the new one.
     type: bool
@@ -236,6 +239,19 @@ options:
     description:
       - Whether the policy V(ignore) removes the operator once no configuration of the module lives, as Kyma's
         own lifecycle manager does.
+    type: bool
+    default: false
+  klm_gone:
+    description:
+      - Whether the C(Kyma) resource in the cluster counts for nothing, because its lifecycle manager (KLM) is
+        gone for good. Nothing else is changed by that. Set it for the cluster in question only.
+    type: bool
+    default: false
+  hand_over:
+    description:
+      - Whether KLM gets the modules of O(modules) that this collection manages, and that KLM offers. This
+        collection gives up their objects, and KLM applies its own version over them. It is refused if KLM's
+        version is older.
     type: bool
     default: false
   workers:

@@ -140,7 +140,8 @@ def klm_wish(name: str, request: ModulesRequest, observed: ObservedModules) -> K
         channel="" if one.is_default_channel else one.channel,
         version=one.version,
         manifest=one.manifest,
-        has_configuration=one.configuration is not None,
+        # A configuration that we have created is nothing to create again.
+        has_configuration=one.configuration is not None or bool(record and record.configuration_creation),
         policy=one.policy or (record.policy if record else ""),
         takes_over=request.policy.takeover,
     )
@@ -149,8 +150,10 @@ def klm_wish(name: str, request: ModulesRequest, observed: ObservedModules) -> K
 def _is_klms(name: str, request: ModulesRequest, observed: ObservedModules, *, is_new: bool) -> bool:
     """Whether KLM alone manages a module, see :func:`~.is_managed_by_klm`."""
     kyma, record = observed.klm.kyma, observed.records.get(name)
-    if kyma is None or (record is not None and record.is_managed and record.managed_by == US):
+    if kyma is None:
         return False
+    if record is not None and record.is_managed and record.managed_by == US:
+        return request.hands_over and is_new and observed.klm.channels(name) is not None
     return is_managed_by_klm(
         name,
         kyma,
@@ -275,7 +278,8 @@ def _other_owner(
             f"{name} was managed by Kyma's lifecycle manager, and this cluster has no Kyma resource any more."
             " Nothing of it is changed. To manage it here, set takeover=true (kyma_takeover) once"
         )
-    if record is not None and record.is_managed and record.managed_by == US and kyma and kyma.names(name):
+    is_ours = record is not None and record.is_managed and record.managed_by == US
+    if is_ours and not is_klms and kyma is not None and kyma.names(name):
         return explain_two_managers(name)
     is_known = is_klms and (was_klms or bool(kyma and kyma.names(name)))
     return explain_mark(name, marked) if marked and not is_known else ""

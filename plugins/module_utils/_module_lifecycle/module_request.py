@@ -71,6 +71,8 @@ class ModulesRequest(WorkOptions):
         wait: whether a blocked deletion fails the host.
         ignore_removes_operator: whether the policy ``ignore`` removes the operator of a module without
             configurations, as Kyma's own lifecycle manager does.
+        is_klm_gone: whether a Kyma resource in the cluster counts for nothing, because its KLM is gone.
+        hands_over: whether KLM gets modules of ours that it offers.
     """
 
     modules: tuple[ModuleRequest, ...]
@@ -85,6 +87,8 @@ class ModulesRequest(WorkOptions):
     patience: float = HOUR
     wait: bool = True
     ignore_removes_operator: bool = False
+    is_klm_gone: bool = False
+    hands_over: bool = False
 
     def find(self, name: str) -> ModuleRequest | None:
         """The request for one module; None if the list lacks it."""

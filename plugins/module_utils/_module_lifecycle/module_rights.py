@@ -50,6 +50,8 @@ def module_rights(
         if module.step is not None:
             rights |= rights_to_order()
             rights |= rights_to_deny() if module.decision.action == DELETE else set()
+            if module.before is not None:
+                rights |= _giving_up(cluster, module.before, UNMANAGE, ())
             continue
         if module.changes_objects and module.component and module.plan:
             rights |= _applying(cluster, module.component, module.plan).union(

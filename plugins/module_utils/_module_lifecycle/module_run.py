@@ -91,6 +91,7 @@ class _ModuleRun:
             [SourcedDocument(*one) for one in task.materials.modules.documents()],
             reads_cluster_catalog=request.reads_cluster_catalog,
             names=[name for one in request.modules for name in (one.name, *one.needs)],
+            ignores_klm=request.is_klm_gone,
         )
         self._planner = ModulePlanner(task, request, self._observed, self._runner)
         self._working: list[PlannedModule] = []
@@ -129,7 +130,9 @@ class _ModuleRun:
             later = self._planner.changes.take()
             changes += [change for change in later if change.ref.group != GROUP]
         result = run_result(self._task, ended, run, warnings, changes)
-        result["summary"] += self._observed.klm.notes(self._request, self._observed.records)
+        result["summary"] += self._observed.klm.notes(
+            self._request, self._observed.records, datetime.now(UTC)
+        )
         return result
 
     def _work_on(self) -> ActiveRun:

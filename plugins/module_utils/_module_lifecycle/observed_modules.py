@@ -66,6 +66,7 @@ def observe_modules(
     *,
     reads_cluster_catalog: bool,
     names: Collection[str] | None,
+    ignores_klm: bool = False,
 ) -> ObservedModules:
     """Read the state of modules in a cluster: one request per kind, and a few more.
 
@@ -74,6 +75,7 @@ def observe_modules(
         documents: of the catalog, from the controller.
         reads_cluster_catalog: whether the cluster's own documents belong to it.
         names: the modules that the user names; None for all of the catalog. Those with a record are read too.
+        ignores_klm: whether a Kyma resource counts for nothing.
 
     Raises:
         LifecycleError: something can't be read, so that no decision is possible.
@@ -87,7 +89,7 @@ def observe_modules(
         lambda: read_module_records(cluster),
         own_documents,
         lambda: _labelled_managers(cluster),
-        lambda: read_kyma(cluster),
+        lambda: None if ignores_klm else read_kyma(cluster),
     )
     klm = ObservedKlm(kyma, klm_catalog(own) if kyma else Catalog())
     community = (one for one in own if reads_cluster_catalog and not has_klm_label(one.document))

@@ -54,6 +54,8 @@ def _request(params: Mapping[str, Any]) -> ModulesRequest:
         patience=float(params["patience"]),
         wait=params["wait"],
         ignore_removes_operator=params["ignore_removes_operator"],
+        is_klm_gone=params["klm_gone"],
+        hands_over=params["hand_over"],
         **work_options(params),
     )
 
@@ -116,6 +118,8 @@ DEFINITION = TaskDefinition(
         "patience": {"type": "float", "default": 3600},
         "wait": {"type": "bool", "default": True},
         "ignore_removes_operator": {"type": "bool", "default": False},
+        "klm_gone": {"type": "bool", "default": False},
+        "hand_over": {"type": "bool", "default": False},
         **WORK_SPEC,
     },
     mutually_exclusive=[("name", "modules")],

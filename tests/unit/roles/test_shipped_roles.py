@@ -19,7 +19,9 @@ import pytest
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle._klm.klm_rights import (
     klm_rights,
+    rights_to_order,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.denial import rights_to_deny
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.rights import RBAC, READ, Right
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.access.roles import (
     Subject,
@@ -36,9 +38,9 @@ from tests.support.release_rules import RULES
 PLUGINS = ROOT / "plugins"
 PACKAGE = "ansible_collections.kyma.lifecycle.plugins"
 ROLES = ROOT / "roles" / "kyma" / "files" / "cluster_roles"
-DEPLOYER, READER, APPROVER, HOLDER, MODULE_READER = (
+DEPLOYER, READER, APPROVER, HOLDER, MODULE_READER, KLM_CLIENT = (
     yaml.safe_load((ROLES / f"{name}.yaml").read_text())
-    for name in ("deployer", "view", "approver", "holder", "modules-view")
+    for name in ("deployer", "view", "approver", "holder", "modules-view", "klm-client")
 )
 RISKY = ("escalate", "bind", "impersonate")
 DIAGNOSIS = {Right("list", "", kind) for kind in ("pods", "persistentvolumeclaims", "events")}
@@ -107,6 +109,18 @@ def test_readers_of_modules_get_what_the_deployer_may_read_of_klm() -> None:
     assert Right("get", "operator.kyma-project.io", "kymas", "", "default") in rights
     assert rights <= set(granted(DEPLOYER["rules"]))
     assert MODULE_READER["metadata"]["labels"] == READER["metadata"]["labels"]
+
+
+def test_a_client_of_klm_writes_its_resource_and_no_object_of_a_module() -> None:
+    rights = set(granted(KLM_CLIENT["rules"]))
+    needed = {
+        *rights_to_order(),
+        *rights_to_deny(),
+        Right("get", "operator.kyma-project.io", "kymas", "", "default"),
+    }
+    assert {right.everywhere() for right in needed} <= rights
+    written = {(right.group, right.resource) for right in rights if right.verb not in READ}
+    assert written == {(right.group, right.resource) for right in rights_to_deny() | rights_to_order()}
 
 
 def test_approvers_write_approvals_and_nothing_else() -> None:

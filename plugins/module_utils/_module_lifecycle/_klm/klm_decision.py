@@ -167,8 +167,8 @@ def _decide_unmanaged(facts: ModuleFacts, klm: KlmFacts) -> ModuleDecision:
     is_known = facts.record is not None and facts.record.state == UNMANAGED
     if is_known and facts.record is not None and facts.record.managed_by != KLM and not module.is_given_up:
         note = (
-            "this collection has given it up, and Kyma's lifecycle manager (KLM) manages it by an entry of others."
-            " To have KLM let it go, set state: managed first"
+            "this collection has given it up, and Kyma's lifecycle manager (KLM) manages it by an entry of"
+            " others. To have KLM let it go, set state: managed first"
         )
         return ModuleDecision(LEAVE, GIVEN_UP, notes=(note,))
     action = LEAVE if is_known and module.is_unmanaged else UNMANAGE

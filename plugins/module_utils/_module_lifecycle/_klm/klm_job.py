@@ -10,16 +10,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from ..._batch import Batch
 from ..._cluster.cluster import Ref, ref_of
 from ..._cluster.kinds import CRD_KIND
 from ..._components.desired_component import complete_manifest
-from ..._errors import LifecycleError
-from ..._objects.inventory.inventory import MODULE
-from ..._objects.inventory.live_objects import scope_of
+from ..._errors import MOST_REASONS, LifecycleError
+from ..._objects.inventory.hand_over import hand_over
+from ..._objects.inventory.inventory import MODULE, Inventory
+from ..._objects.inventory.inventory_entry import InventoryEntry
+from ..._objects.inventory.live_objects import read_metadata, scope_of
 from ..._objects.prune.managed_kinds import kinds_defined_by
 from ..._objects.prune.managed_resources import age_text, describe_living, read_living
 from ..._progress import Step
 from ..._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome
+from ..._runs.records.inventories import delete_inventory
 from ..._runs.records.modules import (
     DELETING,
     ERROR,
@@ -33,6 +37,7 @@ from ..._runs.records.modules import (
     delete_module_record,
     write_module_record,
 )
+from ..._text import short_list
 from ..._timestamp import interval_until_now, parse_time, timestamp
 from ...migration import Phase
 from ..decision import ADOPT, INSTALL
@@ -43,7 +48,9 @@ from ..module_departure import Departure, ModuleDeparture
 from ..module_deployment import module_migrations
 from ..module_work import ModuleOutcome
 from ..planned_module import PlannedModule
+from ..running_version import SHARED_KINDS
 from .klm_entry import CREATES, POLICY
+from .klm_marks import has_klm_label
 from .klm_module import KlmModule
 from .klm_observation import COMPONENT_LABEL, DEFAULT_NAMESPACE
 from .klm_record import ended_record, ordered_record, reported_record
@@ -78,6 +85,7 @@ class KlmJob:
         self._warnings = list(planned.decision.notes)
         self._started = time.monotonic()
         self._is_changed = False
+        self._handed_over: list[InventoryEntry] = []
         self._updates: int | None = None
         self._errors: tuple[float, int] | None = None
 
@@ -99,6 +107,25 @@ class KlmJob:
         state = PROCESSING if self._goal.kind == MANAGE else DELETING
         record = ordered_record(self._record, self._planned, timestamp())
         self._write(replace(record, status=ModuleStatus(state)))
+        inventory = self._context.inventories.get(self.name)
+        if self._goal.kind == MANAGE and inventory is not None:
+            self._hand_over(inventory)
+
+    def _hand_over(self, inventory: Inventory) -> None:
+        """Give the objects of a module of ours up, which KLM applies from now on; its configuration stays."""
+        cluster = self._context.cluster
+        batch = Batch(self.name, "handing over", cancelled=self._context.out_of_grace)
+        if errors := hand_over(cluster, inventory.entries, batch):
+            reasons = "; ".join(map(str, errors[:MOST_REASONS]))
+            raise LifecycleError(f"{len(errors)} objects could not be given up: {reasons}")
+        batch.require_all()
+        delete_inventory(cluster, inventory)
+        self._handed_over = [entry for entry in inventory.entries if entry.ref[:2] not in SHARED_KINDS]
+
+    def _leftovers(self) -> list[str]:
+        """The objects of a module that was handed over, and that KLM's version of it does not have."""
+        live = read_metadata(self._context.cluster, [Inventory(self.name, entries=tuple(self._handed_over))])
+        return [str(ref) for ref, obj in sorted(live.items()) if not has_klm_label(obj)]
 
     def next_step(self, module: KlmModule) -> KlmStep:
         """The next step with the module, as it was just read."""
@@ -137,6 +164,9 @@ class KlmJob:
         if self._goal.kind == MANAGE:
             self._configure()
             self._migrate(Phase.POST)
+            if left := self._leftovers():
+                text = "KLM's version lacks objects of ours, which stay. Delete those that are not needed"
+                self._warnings.append(f"{text}: {short_list(left, MOST_REASONS)}")
         elif self._goal.kind in (REMOVE, RELEASE):
             lift(self._context.cluster, self.name)
         if self._goal.kind == REMOVE:

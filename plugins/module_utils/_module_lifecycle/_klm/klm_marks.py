@@ -32,8 +32,8 @@ def explain_two_managers(name: str) -> str:
     """Why a module of ours is refused that the Kyma resource names, too."""
     return (
         f"{name} is managed by Kyma's lifecycle manager, too: somebody has added it to the Kyma resource, so"
-        " two managers write it, and nothing of it is changed here. Set state: unmanaged for it: then that"
-        " manager has it alone"
+        " two managers write it, and nothing of it is changed here. For that manager to have it alone, set"
+        " hand_over=true (kyma_modules_hand_over)"
     )
 
 

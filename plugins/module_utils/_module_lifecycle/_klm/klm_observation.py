@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from ..._cluster.cluster import Ref, ref_of
 from ..._loose_json import mapping_of
 from ..._runs.records.modules import KLM, ModuleRecord
+from ..._timestamp import parse_time
 from ..catalog.catalog import Catalog
 from ..catalog.module_version import ModuleVersion
 from ..manager_health import manager_health
@@ -22,6 +24,8 @@ from .kyma_resource import KYMA_TEXT, Kyma
 
 COMPONENT_LABEL = "app.kubernetes.io/component"
 """A label with the same value on all objects that KLM applies for a module."""
+SILENT_SECONDS = 86400.0
+"""After how long a silent KLM may be gone: it writes its status every 30 seconds."""
 DEFAULT_NAMESPACE = "kyma-system"
 """The namespace of a default configuration whose template names none."""
 
@@ -38,10 +42,16 @@ class ObservedKlm:
     kyma: Kyma | None = None
     catalog: Catalog = field(default_factory=Catalog)
 
-    def notes(self, request: ModulesRequest, records: Mapping[str, ModuleRecord]) -> list[str]:
-        """What a request leaves alone, and the options that mean nothing to KLM, each in a line."""
+    def notes(self, request: ModulesRequest, records: Mapping[str, ModuleRecord], now: datetime) -> list[str]:
+        """What a request leaves alone, the options that mean nothing to KLM, and its silence: lines."""
         if self.kyma is None or not self.kyma.entries:
             return []
+        since = parse_time(self.kyma.last_operation)
+        is_silent = since is not None and (now - since).total_seconds() > SILENT_SECONDS
+        silence = (
+            f"Kyma's lifecycle manager last wrote the {KYMA_TEXT} at {self.kyma.last_operation}. If it is"
+            " gone for good, set kyma_modules_klm_gone=true for this cluster"
+        )
         ours = {name for name, one in records.items() if one.managed_by == KLM}
         left = [one for one in self.kyma.entries if request.find(one) is None and one not in ours]
         text = f"not in the list, and left alone: {', '.join(left)}, which the {KYMA_TEXT} has"
@@ -55,7 +65,7 @@ class ObservedKlm:
         idle = [
             f"no effect on {', '.join(listed)}: {why}" for why, value in given.items() if value and listed
         ]
-        return [*([text] if left and request.is_whole_list else []), *idle]
+        return [*([text] if left and request.is_whole_list else []), *idle, *([silence] if is_silent else [])]
 
     def channels(self, module: str) -> Mapping[str, str] | None:
         """The version of each channel of a module; None if KLM's catalog has no such module."""

@@ -17,7 +17,7 @@ from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.
 
 from tests.support.driver import custom
 from tests.support.klm import PLACE
-from tests.support.klm_at_work import klm_user
+from tests.support.klm_at_work import CHANNELS, klm_user
 from tests.support.memory_modules import User, denials_in_force_at_once, user
 
 WORK = ("operator.kyma-project.io", "apps", "example.com", "admissionregistration.k8s.io")
@@ -426,15 +426,55 @@ def test_a_module_that_was_ours_stays_ours_until_it_is_handed_over() -> None:
     assert manage(someone, "nats")["changed"] is False
     assert klm.entry("nats") is None
 
+    planned = manage(someone, "nats", hand_over=True, check_mode=True)
+    assert (planned["changed"], klm.entry("nats")) == (True, None)
+    done = manage(someone, "nats", hand_over=True)
+    assert not done.get("failed"), done["msg"]
+    # It has a default configuration already, so KLM makes none.
+    assert klm.entry("nats")["customResourcePolicy"] == "Ignore"
+    assert read_module_records(someone.cluster)["nats"].managed_by == "klm"
+    assert [one for one in done["warnings"] if "ConfigMap kyma-system/settings" in one]
+    assert manage(someone, "nats")["changed"] is False
+
+
+def test_a_module_is_not_handed_over_to_an_older_version() -> None:
+    someone, klm = klm_user()
+    manage(someone, {"name": "nats", "channel": "fast"})
+    klm.channels["nats"] = dict(CHANNELS)
+    klm.offer("nats")
+    refused = manage(someone, {"name": "nats", "channel": "regular"}, hand_over=True)
+    assert "KLM) does not go down" in refused["msg"]
+    assert klm.entry("nats") is None
+    assert read_module_records(someone.cluster)["nats"].managed_by == "us"
+
+
+def test_a_module_that_both_have_is_changed_by_neither_run_until_it_is_handed_over() -> None:
+    someone, klm = klm_user()
+    manage(someone, "nats")
+    klm.channels["nats"] = dict(CHANNELS)
+    klm.offer("nats")
+    patch = [{"op": "add", "path": "/spec/modules/-", "value": {"name": "nats", "managed": True}}]
+    klm.cluster.with_field_manager("Mozilla").patch(*PLACE, patch)
+    for options in ({}, {"takeover": True}):
+        assert "two managers write it" in manage(someone, "nats", **options)["msg"]
+    assert not manage(someone, "nats", hand_over=True).get("failed")
+    assert manage(someone, "nats")["changed"] is False
+
 
 def test_a_runtime_whose_klm_is_gone_is_left_as_it_is() -> None:
-    someone, _klm = klm_user("nats")
+    someone, klm = klm_user("nats")
     manage(someone, "nats")
-    someone.cluster.delete(*PLACE)
     before = someone.cluster.get("apps/v1", "Deployment", "nats", "kyma-system")
-    refused = manage(someone, "nats")
-    assert "this cluster has no Kyma resource any more" in refused["msg"]
+    assert "this cluster has no Kyma resource any more" in manage(someone, "nats", klm_gone=True)["msg"]
+    assert klm.entry("nats") is not None
+    someone.cluster.delete(*PLACE)
+    for entries in (["nats"], []):
+        refused = manage(someone, *entries, exclusive=True, allow_empty=True)
+        assert "this cluster has no Kyma resource any more" in refused["msg"]
     assert someone.cluster.get("apps/v1", "Deployment", "nats", "kyma-system") == before
+    taken = manage(someone, "nats", takeover=True)
+    assert not taken.get("failed"), taken["msg"]
+    assert read_module_records(someone.cluster)["nats"].managed_by == "us"
 
 
 def test_module_info_says_who_manages_and_what_klm_says() -> None:
