@@ -24,7 +24,7 @@ from .._objects.inventory.inventory import Inventory
 from .._release.lazy_objects import LazyObjects
 from .._release.manifests import objects_digest
 from .._release.model import Content
-from ._klm.kyma_resource import KLM_LABEL
+from ._klm.klm_marks import KLM_LABEL
 from .catalog.documents import API_VERSION, TEMPLATE
 from .catalog.image_rewriting import rewrite_images
 from .catalog.module_version import ModuleVersion
