@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._klm.klm_steps import KlmGoal
 from .._runs.records.modules import (
     ABSENT,
     DELETING,
@@ -22,7 +23,6 @@ from .._runs.records.modules import (
     WARNING,
     ModuleRecord,
 )
-from ._klm.klm_steps import KlmGoal
 
 INSTALL, UPGRADE, ADOPT, KEEP = "install", "upgrade", "adopt", "keep"
 REFUSE, WAIT, UNMANAGE, DELETE, LEAVE = "refuse", "wait", "unmanage", "delete", "leave"

@@ -20,14 +20,14 @@ from .._components.desired_component import (
     complete_manifests,
     with_own_kinds,
 )
+from .._klm.klm_marks import KLM_LABEL
+from .._module_catalog.documents import API_VERSION, TEMPLATE
+from .._module_catalog.image_rewriting import rewrite_images
+from .._module_catalog.module_version import ModuleVersion
 from .._objects.inventory.inventory import Inventory
 from .._release.lazy_objects import LazyObjects
 from .._release.manifests import objects_digest
 from .._release.model import Content
-from ._klm.klm_marks import KLM_LABEL
-from .catalog.documents import API_VERSION, TEMPLATE
-from .catalog.image_rewriting import rewrite_images
-from .catalog.module_version import ModuleVersion
 
 DEFAULT_NAMESPACE = "kyma-system"
 """The namespace of objects that name none, if the manager has none either."""

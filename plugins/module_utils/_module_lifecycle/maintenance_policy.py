@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any, TypeAlias
 
+from .._module_catalog.module_version import ModuleVersion
 from .._timestamp import timestamp
-from .catalog.module_version import ModuleVersion
 
 SHORTEST = timedelta(minutes=20)
 """The time that must be left of a window for an upgrade to begin in it."""

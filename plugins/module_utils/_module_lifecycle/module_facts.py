@@ -10,16 +10,16 @@ from datetime import datetime
 from typing import NamedTuple
 
 from .._cluster.cluster import Object, Ref, ref_of
+from .._klm.klm_marks import explain_mark, explain_two_managers
+from .._klm.klm_module import KlmWish
+from .._module_catalog.catalog import CatalogError
+from .._module_catalog.module_version import ModuleVersion
+from .._module_catalog.semantic_version import is_downgrade, parse_version
 from .._objects.inventory.inventory import entries_by_ref
 from .._objects.inventory.inventory_entry import is_as_recorded
 from .._runs.records.modules import ABSENT, CREATE_AND_DELETE, KLM, MANAGED, UNMANAGED, US, ModuleRecord
-from ._klm.klm_decision import KlmFacts, is_managed_by_klm
-from ._klm.klm_marks import explain_mark, explain_two_managers
-from ._klm.klm_module import KlmWish
-from .catalog.catalog import CatalogError
-from .catalog.module_version import ModuleVersion
-from .catalog.semantic_version import is_downgrade, parse_version
 from .decision import ModuleFacts
+from .klm_facts.klm_decision import KlmFacts, is_managed_by_klm
 from .maintenance_policy import MaintenancePolicy, awaited_window
 from .module_request import ModuleRequest, ModulesRequest
 from .observed_modules import ObservedModules
@@ -135,14 +135,14 @@ def gather_facts(
 
 def klm_wish(name: str, request: ModulesRequest, observed: ObservedModules) -> KlmWish:
     """The user's wish for a module, as far as it concerns KLM."""
-    one, record = request.find(name) or ModuleRequest(name), observed.records.get(name)
+    named, record = request.find(name) or ModuleRequest(name), observed.records.get(name)
     return KlmWish(
-        channel="" if one.is_default_channel else one.channel,
-        version=one.version,
-        manifest=one.manifest,
+        channel="" if named.is_default_channel else named.channel,
+        version=named.version,
+        manifest=named.manifest,
         # A configuration that we have created is nothing to create again.
-        has_configuration=one.configuration is not None or bool(record and record.configuration_creation),
-        policy=one.policy or (record.policy if record else ""),
+        has_configuration=named.configuration is not None or bool(record and record.configuration_creation),
+        policy=named.policy or (record.policy if record else ""),
         takes_over=request.policy.takeover,
     )
 

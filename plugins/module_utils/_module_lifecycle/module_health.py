@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from .._cluster.cluster import Cluster, Object, Ref, ref_of
+from .._module_catalog.module_version import ModuleVersion
 from .._objects.health.status import is_always_current
 from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.live_objects import read_live
 from .._objects.ownership.autoscaling import Target
 from .._runs.records.modules import READY
-from .catalog.module_version import ModuleVersion
 from .manager_health import ManagerHealth, manager_health, manifest_health
 from .module_facts import ModuleOutlook
 

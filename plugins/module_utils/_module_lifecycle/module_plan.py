@@ -28,6 +28,8 @@ from .._components.rehearsed_work import RehearsedWork, refusal_blocker, with_ad
 from .._components.work_context import WorkContext
 from .._dry_run.dry_run_cluster import DryRunCluster
 from .._errors import LifecycleError
+from .._module_catalog.manifest_objects import ModuleManifest, read_manifest
+from .._module_catalog.module_version import ModuleVersion
 from .._objects.health.watcher import Watcher
 from .._objects.inventory.inventory import MODULE, Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry, current_entry, intent_of
@@ -42,11 +44,9 @@ from .._release.manifests import object_problem
 from .._release.model import Content
 from .._runs.records.modules import ERROR, Creation
 from ..migration import Phase
-from ._klm.klm_decision import decide_on_klm
-from .catalog.manifest_objects import ModuleManifest, read_manifest
-from .catalog.module_version import ModuleVersion
 from .decision import ADOPT, DELETE, INSTALL, LOOKED_AFTER, REFUSE, UPGRADE, ModuleDecision, decide
 from .desired_module import ManifestTerms, desired_module, namespace_of, unchanged_module
+from .klm_facts.klm_decision import decide_on_klm
 from .maintenance_file import parse_policy
 from .manager_health import needs_scaling_back, scaling_patch
 from .module_context import ModuleContext

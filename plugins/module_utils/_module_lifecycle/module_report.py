@@ -13,6 +13,9 @@ from typing import Any
 from .._carrier.task import Task
 from .._cluster.cluster import Cluster
 from .._cluster.errors import ClusterError
+from .._klm.klm_state import describe_module
+from .._module_catalog.catalog import Catalog
+from .._module_catalog.documents import SourcedDocument
 from .._objects.inventory.live_objects import read_autoscaled
 from .._redaction import without_login
 from .._runs.records.modules import (
@@ -27,10 +30,7 @@ from .._runs.records.modules import (
     WARNING,
     KnownObject,
 )
-from ._klm.klm_observation import ObservedKlm
-from ._klm.klm_state import describe_module
-from .catalog.catalog import Catalog
-from .catalog.documents import SourcedDocument
+from .klm_facts.klm_observation import ObservedKlm
 from .module_facts import ModuleOutlook, gather_facts
 from .module_health import explain_skipped, module_health
 from .module_request import ModuleRequest, ModulesRequest

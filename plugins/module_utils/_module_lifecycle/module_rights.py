@@ -11,6 +11,7 @@ from .._cluster.cluster import Cluster, Ref, Resource, group_of, ref_of
 from .._cluster.kinds import defined_kinds
 from .._components.component_plan import ComponentPlan
 from .._components.desired_component import DesiredComponent
+from .._klm.klm_rights import rights_to_order
 from .._objects.access.rights import Right, right_for
 from .._objects.apply.apply_rights import apply_rights, delete_rights, narrowing_rights
 from .._objects.inventory.inventory import MODULE, Inventory
@@ -18,7 +19,6 @@ from .._objects.prune.contained_objects import ContainedObjects
 from .._runs.lease.lease_rights import lease_rights
 from .._runs.records.definitions import RecordKinds
 from .._runs.records.record_rights import records_rights
-from ._klm.klm_rights import rights_to_order
 from .decision import DELETE, UNMANAGE
 from .denial import rights_to_deny
 from .planned_module import PlannedModule

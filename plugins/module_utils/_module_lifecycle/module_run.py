@@ -17,6 +17,8 @@ from .._cluster.cluster import GROUP
 from .._components.migrations.migration_runner import MigrationRunner
 from .._components.needs import waves_by_needs
 from .._errors import LifecycleError
+from .._klm.klm_marks import taking_from_klm
+from .._module_catalog.documents import SourcedDocument
 from .._objects.access.review import demand
 from .._objects.access.rights import Right, write_rights
 from .._objects.inventory.inventory import MODULE, refreshed_inventory
@@ -33,12 +35,10 @@ from .._runs.records.modules import ERROR, MANAGED, Deploying, ModuleRecord, Mod
 from .._runs.records.record_schema import MODULES
 from .._runs.records.runs import new_run_name, read_run
 from .._threads import map_in_threads
-from ._klm.klm_marks import taking_from_klm
-from ._klm.klm_reading import KlmReader
-from ._klm.klm_rehearsal import needs_work, rehearse, unchanged_record
-from ._klm.klm_wave import KlmWave
-from .catalog.documents import SourcedDocument
 from .decision import DELETE, INSTALL, LOOKED_AFTER, UNMANAGE, UPGRADE
+from .klm_work.klm_reading import KlmReader
+from .klm_work.klm_rehearsal import needs_klm_work, rehearse_on_klm, unchanged_record
+from .klm_work.klm_wave import KlmWave
 from .module_context import ModuleContext
 from .module_health import explain_skipped, module_health
 from .module_plan import MissingManifests, ModulePlanner
@@ -178,7 +178,7 @@ class _ModuleRun:
 
     def _needs_work(self, planned: PlannedModule) -> bool:
         if planned.outlook.klm is not None:
-            return needs_work(planned, waits=self._request.wait)
+            return needs_klm_work(planned, waits=self._request.wait)
         return _needs_work(planned)
 
     def _waves(self) -> list[list[PlannedModule]]:
@@ -250,7 +250,7 @@ class _ModuleRun:
     def _rehearse_one(self, planned: PlannedModule, context: ModuleContext) -> ModuleOutcome:
         if planned.step is None:
             return ModuleWork(context, planned).rehearse()
-        return rehearse(context, self._task.cluster, self._observed.klm.kyma, planned)
+        return rehearse_on_klm(context, self._task.cluster, self._observed.klm.kyma, planned)
 
     def _report(self, planned: PlannedModule) -> ModuleOutcome:
         """Report the state of an unchanged module, if its record differs."""

@@ -13,6 +13,10 @@ from typing import Any
 from .._cluster.cluster import Cluster, Object, Ref, ref_of
 from .._cluster.errors import ClusterError, is_conversion_failure
 from .._cluster.kinds import CRD_KIND, is_built_in
+from .._klm.klm_marks import has_klm_label
+from .._klm.kyma_resource import may_have_klm, read_kyma
+from .._module_catalog.catalog import Catalog, SourcedDocument, read_catalog
+from .._module_catalog.documents import API_VERSION, RELEASE_META, TEMPLATE
 from .._objects.inventory.inventory import MODULE, Inventory, entries_by_ref, inventories_of
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.inventory.live_objects import read_live, read_metadata
@@ -22,11 +26,7 @@ from .._runs.records.installation import Installation, read_installation
 from .._runs.records.inventories import read_all_inventories
 from .._runs.records.modules import ModuleRecord, read_module_records
 from .._threads import call_in_threads, map_in_threads
-from ._klm.klm_marks import has_klm_label
-from ._klm.klm_observation import ObservedKlm
-from ._klm.kyma_resource import may_have_klm, read_kyma
-from .catalog.catalog import Catalog, SourcedDocument, read_catalog
-from .catalog.documents import API_VERSION, RELEASE_META, TEMPLATE
+from .klm_facts.klm_observation import ObservedKlm
 from .running_version import LABELLED_KINDS, MODULE_LABEL, WORKLOADS, LiveManager
 
 CLUSTER_ORIGIN = "the cluster"

@@ -13,11 +13,11 @@ from .._cluster.cluster import Object, ref_of
 from .._cluster.fields.written_by import with_writer
 from .._components.component_plan import ComponentPlan
 from .._components.desired_component import DesiredComponent
+from .._klm.klm_entry import entry_change
+from .._klm.klm_steps import KlmStep, final_entry, next_klm_step
+from .._module_catalog.module_version import ModuleVersion
 from .._objects.apply.change import ObjectChange
 from .._objects.inventory.inventory import Inventory
-from ._klm.klm_entry import entry_change
-from ._klm.klm_steps import KlmStep, final_entry, next_step
-from .catalog.module_version import ModuleVersion
 from .decision import ADOPT, DELETE, ModuleDecision
 from .module_facts import ModuleOutlook
 from .module_request import ModuleRequest
@@ -77,7 +77,7 @@ class PlannedModule:
     def step(self) -> KlmStep | None:
         """The first step with a module of Kyma's lifecycle manager (KLM); None for all others."""
         klm, goal = self.outlook.klm, self.decision.goal
-        return next_step(goal, klm.module) if klm is not None and goal is not None else None
+        return next_klm_step(goal, klm.module) if klm is not None and goal is not None else None
 
     @property
     def changes(self) -> tuple[ObjectChange, ...]:

@@ -19,9 +19,9 @@ from .._cluster.fields.written_by import is_written_by
 from .._cluster.kinds import CRD_KIND, NAMESPACE_KIND
 from .._cluster.pod_templates import pod_template
 from .._errors import MOST_REASONS
+from .._klm.klm_marks import KLM_LABEL, has_klm_label
+from .._module_catalog.semantic_version import SemanticVersion, parse_version
 from .._runs.records.modules import ModuleRecord
-from ._klm.klm_marks import KLM_LABEL, has_klm_label
-from .catalog.semantic_version import SemanticVersion, parse_version
 
 MODULE_LABEL = "kyma-project.io/module"
 """A label of Kyma's operators, and of the objects that they create: the module's name."""

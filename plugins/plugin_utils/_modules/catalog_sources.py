@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...module_utils._carrier.module_materials import CLUSTER_CATALOG, COMMUNITY_CATALOG
-from ...module_utils._module_lifecycle.catalog.documents import RELEASE_META, TEMPLATE, SourcedDocument
+from ...module_utils._module_catalog.documents import RELEASE_META, TEMPLATE, SourcedDocument
 from ...module_utils._release.limits import DEFAULT_LIMITS, Limits
 from ...module_utils._release.manifests import (
     MOST_LEVELS,

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle._klm.klm_rights import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._klm.klm_rights import (
     klm_rights,
     rights_to_order,
 )
@@ -113,11 +113,7 @@ def test_readers_of_modules_get_what_the_deployer_may_read_of_klm() -> None:
 
 def test_a_client_of_klm_writes_its_resource_and_no_object_of_a_module() -> None:
     rights = set(granted(KLM_CLIENT["rules"]))
-    needed = {
-        *rights_to_order(),
-        *rights_to_deny(),
-        Right("get", "operator.kyma-project.io", "kymas", "", "default"),
-    }
+    needed = {*rights_to_order(), *rights_to_deny()}
     assert {right.everywhere() for right in needed} <= rights
     written = {(right.group, right.resource) for right in rights if right.verb not in READ}
     assert written == {(right.group, right.resource) for right in rights_to_deny() | rights_to_order()}

@@ -16,10 +16,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster im
     Ref,
     ref_of,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle._klm.klm_marks import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._klm.klm_marks import (
     KLM_APPLIER,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.catalog.catalog import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._module_catalog.catalog import (
     Catalog,
     SourcedDocument,
     read_catalog,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.catalog.catalog import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._module_catalog.catalog import (
     read_catalog,
 )
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._modules import catalog_sources

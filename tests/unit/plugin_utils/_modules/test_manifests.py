@@ -9,7 +9,7 @@ import hashlib
 from pathlib import Path
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.catalog import manifest_objects
+from ansible_collections.kyma.lifecycle.plugins.module_utils._module_catalog import manifest_objects
 from ansible_collections.kyma.lifecycle.plugins.module_utils._release.release_error import ReleaseError
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._modules.download_cache import DownloadCache
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._modules.manifests import (
