@@ -12,8 +12,8 @@ from typing import Any
 from .._cluster.cluster import Object
 from .._components.needs import circles_of
 from .._components.work_options import WorkOptions
+from .._klm.klm_rights import KYMA
 from .._runs.records.modules import MANAGED
-from ._klm.klm_rights import KYMA
 
 HOUR = 3600.0
 

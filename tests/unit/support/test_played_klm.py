@@ -376,7 +376,7 @@ def test_rule_10_objects_are_applied_with_marks_and_put_back(runtime: Runtime) -
     assert [one["operation"] for one in applied] == ["Apply"]
 
 
-def test_rule_11_the_catalog_is_synchronized_and_foreign_documents_are_kept(runtime: Runtime) -> None:
+def test_rule_11_the_catalog_is_synchronized_and_foreign_documents_stay(runtime: Runtime) -> None:
     foreign = {
         "apiVersion": VERSION,
         "kind": "ModuleTemplate",

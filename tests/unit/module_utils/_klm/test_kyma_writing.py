@@ -124,9 +124,9 @@ def test_an_intent_that_forgets_an_entry_of_ours_is_not_written(
 ) -> None:
     apply_entries(cluster, kyma_of(cluster), {"keda": entry("keda")})
 
-    def forgetting(kyma: Kyma, wanted: Any) -> Object:
+    def forgetting(kyma: Kyma, entries: Any) -> Object:
         meta = {**META, "uid": kyma.uid}
-        modules = list(wanted.values())
+        modules = list(entries.values())
         return {"apiVersion": VERSION, "kind": "Kyma", "metadata": meta, "spec": {"modules": modules}}
 
     monkeypatch.setattr(kyma_writing, "intent_with", forgetting)
