@@ -3,5 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The model of a module catalog, without reading anything: versions, channels, restrictions, manifests.
 
-Public modules: `documents`.
+Public modules: `catalog`, `documents`, `image_rewriting`, `manifest_objects`, `module_version`,
+`semantic_version`.
 """

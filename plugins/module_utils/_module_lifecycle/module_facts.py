@@ -18,8 +18,8 @@ from .._module_catalog.semantic_version import is_downgrade, parse_version
 from .._objects.inventory.inventory import entries_by_ref
 from .._objects.inventory.inventory_entry import is_as_recorded
 from .._runs.records.modules import ABSENT, CREATE_AND_DELETE, KLM, MANAGED, UNMANAGED, US, ModuleRecord
+from ._klm_facts.klm_decision import KlmFacts, is_managed_by_klm
 from .decision import ModuleFacts
-from .klm_facts.klm_decision import KlmFacts, is_managed_by_klm
 from .maintenance_policy import MaintenancePolicy, awaited_window
 from .module_request import ModuleRequest, ModulesRequest
 from .observed_modules import ObservedModules

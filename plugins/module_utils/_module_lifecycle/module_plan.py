@@ -44,9 +44,9 @@ from .._release.manifests import object_problem
 from .._release.model import Content
 from .._runs.records.modules import ERROR, Creation
 from ..migration import Phase
+from ._klm_facts.klm_decision import decide_on_klm
 from .decision import ADOPT, DELETE, INSTALL, LOOKED_AFTER, REFUSE, UPGRADE, ModuleDecision, decide
 from .desired_module import ManifestTerms, desired_module, namespace_of, unchanged_module
-from .klm_facts.klm_decision import decide_on_klm
 from .maintenance_file import parse_policy
 from .manager_health import needs_scaling_back, scaling_patch
 from .module_context import ModuleContext

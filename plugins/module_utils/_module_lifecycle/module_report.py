@@ -30,7 +30,7 @@ from .._runs.records.modules import (
     WARNING,
     KnownObject,
 )
-from .klm_facts.klm_observation import ObservedKlm
+from ._klm_facts.klm_observation import ObservedKlm
 from .module_facts import ModuleOutlook, gather_facts
 from .module_health import explain_skipped, module_health
 from .module_request import ModuleRequest, ModulesRequest

@@ -35,10 +35,10 @@ from .._runs.records.modules import ERROR, MANAGED, Deploying, ModuleRecord, Mod
 from .._runs.records.record_schema import MODULES
 from .._runs.records.runs import new_run_name, read_run
 from .._threads import map_in_threads
+from ._klm_work.klm_reading import KlmReader
+from ._klm_work.klm_rehearsal import needs_klm_work, rehearse_on_klm, unchanged_record
+from ._klm_work.klm_wave import KlmWave
 from .decision import DELETE, INSTALL, LOOKED_AFTER, UNMANAGE, UPGRADE
-from .klm_work.klm_reading import KlmReader
-from .klm_work.klm_rehearsal import needs_klm_work, rehearse_on_klm, unchanged_record
-from .klm_work.klm_wave import KlmWave
 from .module_context import ModuleContext
 from .module_health import explain_skipped, module_health
 from .module_plan import MissingManifests, ModulePlanner

@@ -26,7 +26,7 @@ from .._runs.records.installation import Installation, read_installation
 from .._runs.records.inventories import read_all_inventories
 from .._runs.records.modules import ModuleRecord, read_module_records
 from .._threads import call_in_threads, map_in_threads
-from .klm_facts.klm_observation import ObservedKlm
+from ._klm_facts.klm_observation import ObservedKlm
 from .running_version import LABELLED_KINDS, MODULE_LABEL, WORKLOADS, LiveManager
 
 CLUSTER_ORIGIN = "the cluster"

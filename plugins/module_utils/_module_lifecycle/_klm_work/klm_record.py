@@ -37,9 +37,9 @@ def ordered_record(record: ModuleRecord, planned: PlannedModule, now: str) -> Mo
         return record
     if goal.kind == MANAGE:
         policy = str((goal.entry or {}).get(POLICY) or "")
-        wanted = desired_record(record, planned)
+        desired = desired_record(record, planned)
         order = KlmOrder(klm.wish.channel, policy)
-        return replace(wanted, managed_by=KLM, channel=klm.wish.channel, klm=order, deletion_since="")
+        return replace(desired, managed_by=KLM, channel=klm.wish.channel, klm=order, deletion_since="")
     order = replace(record.klm, step=goal.kind)
     if goal.kind in (REMOVE, RELEASE):
         since = record.deletion_since or now

@@ -46,10 +46,10 @@ from ..._runs.records.modules import (
 from ..._text import short_list
 from ..._timestamp import interval_until_now, parse_time, timestamp
 from ...migration import Phase
+from .._klm_facts.klm_observation import COMPONENT_LABEL, DEFAULT_NAMESPACE
 from ..decision import ADOPT, INSTALL
 from ..default_configuration import create_configuration
 from ..denial import lift
-from ..klm_facts.klm_observation import COMPONENT_LABEL, DEFAULT_NAMESPACE
 from ..module_context import ModuleContext
 from ..module_departure import Departure, ModuleDeparture
 from ..module_deployment import module_migrations

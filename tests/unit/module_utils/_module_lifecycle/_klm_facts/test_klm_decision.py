@@ -25,6 +25,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._klm.kyma_resource 
     KlmStatus,
     Kyma,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle._klm_facts import klm_decision
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.decision import (
     ADOPT,
     DELETE,
@@ -36,11 +37,6 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.d
     UPGRADE,
     ModuleDecision,
     ModuleFacts,
-)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle.klm_facts.klm_decision import (
-    KlmFacts,
-    decide_on_klm,
-    is_managed_by_klm,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modules import ModuleRecord
 
@@ -88,7 +84,10 @@ def test_the_manager_of_a_module_is_derived(
     spec, status = kyma
     resource = Kyma({"metadata": {"uid": "1"}, "spec": spec, "status": status})
     facts = {"channels": CHANNELS, "is_new": True, "is_ours": False, **more}
-    assert is_managed_by_klm("keda", resource, record, wish, facts.pop("channels"), **facts) is expected
+    assert (
+        klm_decision.is_managed_by_klm("keda", resource, record, wish, facts.pop("channels"), **facts)
+        is expected
+    )
 
 
 ENTRY = {"name": "keda", "customResourcePolicy": "CreateAndDelete", "managed": True}
@@ -110,7 +109,9 @@ def decided(
 ) -> ModuleDecision:
     wish = more.pop("wish", KlmWish())
     module = KlmModule("keda", "regular", channels=CHANNELS, **{**present, **more.pop("module", {})})
-    return decide_on_klm(ModuleFacts("keda", state, policy, record=record, **more), KlmFacts(module, wish))
+    return klm_decision.decide_on_klm(
+        ModuleFacts("keda", state, policy, record=record, **more), klm_decision.KlmFacts(module, wish)
+    )
 
 
 @pytest.mark.parametrize(
