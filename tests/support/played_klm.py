@@ -156,17 +156,17 @@ class PlayedKlm:
     def _reconcile_module(self, desired: _DesiredModule, channel: str) -> dict[str, Any]:
         """Update the Manifest of a module; return the module's new status."""
         current = self._statuses.get(desired.name)
-        desired = desired.entry.get("channel") or channel or "regular"
+        followed = desired.entry.get("channel") or channel or "regular"
         try:
             if not desired.is_enabled and "template" not in (current or {}):
                 # pkg/templatelookup/moduleinfo.go:96.
                 raise LookupFailed(f"invalid module in status for module {desired.name}")
-            release = self.catalog.find(desired.name, desired, current)
+            release = self.catalog.find(desired.name, followed, current)
         except LookupFailed as failure:
             # pkg/module/sync/runner.go:60: the Manifest is left as it is.
             return _failed(desired.name, failure, current)
-        self._update_manifest(desired, release, desired, current)
-        return self._status(desired, release, desired)
+        self._update_manifest(desired, release, followed, current)
+        return self._status(desired, release, followed)
 
     def _update_manifest(
         self, desired: _DesiredModule, release: ModuleRelease, channel: str, current: Mapping[str, Any] | None
