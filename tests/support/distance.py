@@ -60,6 +60,8 @@ class _Proxy:
         self._end = asyncio.Event()
         self._ready = threading.Event()
         self._port = 0
+        # The event loop itself holds its tasks only weakly.
+        self._connections: set[asyncio.Task[None]] = set()
 
     def run(self) -> None:
         """Work until :meth:`stop`."""
@@ -76,11 +78,16 @@ class _Proxy:
         self._loop.call_soon_threadsafe(self._end.set)
 
     async def _serve(self) -> None:
-        server = await asyncio.start_server(self._connect, "127.0.0.1", 0)
+        server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
         self._port = server.sockets[0].getsockname()[1]
         self._ready.set()
         await self._end.wait()
         server.close()
+
+    def _accept(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        connection = asyncio.create_task(self._connect(source, sink))
+        self._connections.add(connection)
+        connection.add_done_callback(self._connections.discard)
 
     async def _connect(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         with suppress(OSError):
