@@ -20,7 +20,8 @@ pytestmark = pytest.mark.control_plane
 ROUND_TRIP = 0.3
 """Seconds; longer than a busy machine takes for all requests that are sent at once."""
 FIRST_CHAIN = 140
-NOTHING_CHAIN = 12
+"""Some 960 requests, 16 at once, are 60 of these; 131 to 134 were measured on a busy machine."""
+NOTHING_CHAIN = 7
 
 
 @pytest.fixture(scope="module")

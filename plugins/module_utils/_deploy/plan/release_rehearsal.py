@@ -304,6 +304,7 @@ class ReleaseRehearsal:
             except LifecycleError as error:
                 return error
 
+        lockouts: LockoutFindings
         result: PreflightResult | LifecycleError
         lockouts, result = call_in_threads(lambda: self._check_lockouts(components), check)
         self._lockout_warnings = lockouts.warnings
