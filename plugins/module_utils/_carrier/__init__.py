@@ -6,5 +6,5 @@
 The controller's part is `plugin_utils/_carrier`.
 
 Public modules: `forked_worker`, `module_materials`, `module_runner`, `options`, `progress_file`,
-`shipped_materials`, `stop_cause`, `task`, `task_call`.
+`stop_cause`, `task`, `task_call`.
 """

@@ -49,6 +49,11 @@ A dictionary of ``workdir`` (the folder that holds the materials), ``progress_fi
 :class:`~.task.ControllerNotes`), ``missing_roles``, ``fingerprint`` (of the release) and ``profile`` (that
 the sent release is rendered for); each is optional.
 """
+RELEASE_BUNDLE = "release.bundle"
+CATALOG = "catalog.json"
+MIGRATIONS_ARCHIVE = "migrations.zip"
+MODULES_FILE = "modules.json"
+"""The names of the materials in the folder ``workdir``."""
 
 
 def release_request(params: Mapping[str, Any]) -> ReleaseRequest | None:

@@ -13,17 +13,12 @@ from pathlib import Path
 
 from .._cluster.cluster import Object
 from .._errors import LifecycleError
-from .._migrations.loader import load_archive
 from .._migrations.migration_set import MigrationSet
 from .._release.bundle import read_bundle_file
 from .._release.model import Release
 from .module_materials import NO_MODULE_MATERIALS, ModuleMaterials, ShippedModules
+from .options import CATALOG, MIGRATIONS_ARCHIVE, MODULES_FILE, RELEASE_BUNDLE
 from .task import AvailableRelease, Materials, ReleaseNotSent
-
-RELEASE_BUNDLE = "release.bundle"
-CATALOG = "catalog.json"
-MIGRATIONS_ARCHIVE = "migrations.zip"
-MODULES_FILE = "modules.json"
 
 
 class MissingMaterial(LifecycleError):
@@ -128,6 +123,9 @@ class ShippedMaterials(Materials):
 
     @cached_property
     def _migrations(self) -> MigrationSet:
+        # Imported here, as the controller has its own way to read them.
+        from .._migrations.loader import load_archive
+
         return load_archive(self._path(MIGRATIONS_ARCHIVE, "no migrations"))
 
     def _path(self, name: str, missing: str) -> Path:

@@ -30,16 +30,11 @@ from .._objects.health.wait import (
     wait_until_healthy,
 )
 from .._objects.inventory.finished_job_entries import with_finished
-from .._objects.inventory.inventory import (
-    COMPONENT,
-    Inventory,
-    entries_by_ref,
-    refreshed_inventory,
-    with_recreated,
-)
+from .._objects.inventory.inventory import Inventory, entries_by_ref, refreshed_inventory, with_recreated
 from .._objects.inventory.inventory_entry import entry_of
 from .._objects.inventory.live_objects import read_live, scope_of
 from .._objects.inventory.namespace_creators import with_namespace_creators
+from .._objects.inventory.owner_kinds import COMPONENT
 from .._progress import Step
 from .._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome
 from .._runs.records.inventories import write_inventory

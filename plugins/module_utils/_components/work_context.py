@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from .._cluster.cluster import Cluster, Object, Ref
 from .._cluster.kinds import Kind
-from .._objects.inventory.inventory import COMPONENT, Inventory
+from .._objects.inventory.inventory import Inventory
+from .._objects.inventory.owner_kinds import COMPONENT
 from .._objects.ownership.autoscaling import Target
 from .._objects.ownership.policy import Policy
 from .._progress import Progress, no_progress

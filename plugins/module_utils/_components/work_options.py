@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from .._objects.ownership.policy import Policy
 from .._progress import GRACE
-from .migrations.migration_runner import MigrationOptions
+from .migrations.migration_options import MigrationOptions
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,7 +29,7 @@ from .endpoint.http_endpoint import Answer, http_endpoint
 from .endpoint.server_outage import ServerOutage
 from .errand_index import ErrandIndex, watched_scopes
 from .errand_model import ErrandKey
-from .errand_view import RunOptions
+from .errand_view import WORKERS, RunOptions
 from .metrics import EngineMetrics, Textfile
 from .reconciler import Outcome, Reconciler, no_listener
 from .reduced_objects import has_grown, reduced_object, reduced_quota
@@ -37,7 +37,6 @@ from .slow_namespaces import SlowNamespaces
 
 LEASE = "errands"
 """The lease of the engine, in the namespace of all leases."""
-WORKERS = 8
 TICK_SECONDS = 1.0
 """How often it looks whether it is to end, and whether it still has the lease."""
 SYNC_SECONDS = 60.0

@@ -14,6 +14,9 @@ from .._jobs.configuration import ConfigurationEntry
 from .errand_model import Errand
 from .holding_container import DEFAULT_IMAGE
 
+WORKERS = 8
+"""How many errands are reconciled at the same time."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:

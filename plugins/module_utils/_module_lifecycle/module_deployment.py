@@ -24,8 +24,9 @@ from .._components.desired_component import DesiredComponent
 from .._components.migrations.migration_runner import MigrationRunner
 from .._components.work_context import PhaseMigrations
 from .._errors import LifecycleError
-from .._objects.inventory.inventory import MODULE, Inventory
+from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry, entries_without
+from .._objects.inventory.owner_kinds import MODULE
 from .._progress import Step
 from .._runs.outcomes import FAILED, SUCCEEDED, ComponentOutcome, removal_outcome
 from .._runs.records.inventories import read_inventories

@@ -12,8 +12,9 @@ from datetime import UTC, datetime
 from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import ClusterError
 from .._module_catalog.module_version import ModuleVersion
-from .._objects.inventory.inventory import MODULE, Inventory
+from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
+from .._objects.inventory.owner_kinds import MODULE
 from .._runs.records.modules import MANAGED
 from .maintenance_policy import MaintenancePolicy
 from .module_facts import ModuleOutlook, considered_names, gather_evidence, gather_facts

@@ -31,9 +31,10 @@ from .._errors import LifecycleError
 from .._module_catalog.manifest_objects import ModuleManifest, read_manifest
 from .._module_catalog.module_version import ModuleVersion
 from .._objects.health.watcher import Watcher
-from .._objects.inventory.inventory import MODULE, Inventory
+from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry, current_entry, intent_of
 from .._objects.inventory.live_objects import read_autoscaled, read_metadata, scope_of
+from .._objects.inventory.owner_kinds import MODULE
 from .._objects.ownership.other_tools import by_manager, coexistence_problem, is_active
 from .._objects.prune.managed_kinds import kinds_defined_by
 from .._objects.prune.managed_resources import read_living

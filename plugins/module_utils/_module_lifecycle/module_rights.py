@@ -14,7 +14,8 @@ from .._components.desired_component import DesiredComponent
 from .._klm.klm_rights import rights_to_order
 from .._objects.access.rights import Right, right_for
 from .._objects.apply.apply_rights import apply_rights, delete_rights, narrowing_rights
-from .._objects.inventory.inventory import MODULE, Inventory
+from .._objects.inventory.inventory import Inventory
+from .._objects.inventory.owner_kinds import MODULE
 from .._objects.prune.contained_objects import ContainedObjects
 from .._runs.lease.lease_rights import lease_rights
 from .._runs.records.definitions import RecordKinds

@@ -21,8 +21,9 @@ from .._klm.klm_marks import taking_from_klm
 from .._module_catalog.documents import SourcedDocument
 from .._objects.access.review import demand
 from .._objects.access.rights import Right, write_rights
-from .._objects.inventory.inventory import MODULE, refreshed_inventory
+from .._objects.inventory.inventory import refreshed_inventory
 from .._objects.inventory.live_objects import read_metadata
+from .._objects.inventory.owner_kinds import MODULE
 from .._runs.active_run import ActiveRun, Beginning, new_run
 from .._runs.cancellation import Grace
 from .._runs.lease.own_lease import run_with_own_lease

@@ -17,8 +17,9 @@ from .._components.component_inventory import with_deployed_as
 from .._components.desired_component import DesiredComponent
 from .._errors import MOST_REASONS, LifecycleError
 from .._objects.inventory.hand_over import hand_over
-from .._objects.inventory.inventory import MODULE, Inventory
+from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.inventory_entry import InventoryEntry
+from .._objects.inventory.owner_kinds import MODULE
 from .._objects.prune.managed_resources import with_conversion_advice
 from .._progress import Step
 from .._runs.outcomes import CANCELLED, FAILED, SUCCEEDED, ComponentOutcome

@@ -17,9 +17,10 @@ from .._klm.klm_marks import has_klm_label
 from .._klm.kyma_resource import may_have_klm, read_kyma
 from .._module_catalog.catalog import Catalog, SourcedDocument, read_catalog
 from .._module_catalog.documents import API_VERSION, RELEASE_META, TEMPLATE
-from .._objects.inventory.inventory import MODULE, Inventory, entries_by_ref, inventories_of
+from .._objects.inventory.inventory import Inventory, entries_by_ref, inventories_of
 from .._objects.inventory.inventory_entry import InventoryEntry
 from .._objects.inventory.live_objects import read_live, read_metadata
+from .._objects.inventory.owner_kinds import MODULE
 from .._runs.records.cluster_hold import Hold
 from .._runs.records.hold_records import read_hold
 from .._runs.records.installation import Installation, read_installation

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._objects.inventory.inventory import COMPONENT
+from .._objects.inventory.owner_kinds import COMPONENT
 from .outcomes import NOT_STARTED
 
 NEVER_REACHED = "the run ended before it"

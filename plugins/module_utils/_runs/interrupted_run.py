@@ -11,8 +11,9 @@ from typing import Any
 
 from .._cluster.cluster import Cluster
 from .._cluster.errors import ClusterError
-from .._objects.inventory.inventory import COMPONENT, MODULE, Inventory
+from .._objects.inventory.inventory import Inventory
 from .._objects.inventory.live_objects import read_metadata
+from .._objects.inventory.owner_kinds import COMPONENT, MODULE
 from .._result_codec import to_result
 from .component_state import NEVER_REACHED
 from .outcomes import FAILED, NOT_STARTED, SUCCEEDED, ComponentOutcome

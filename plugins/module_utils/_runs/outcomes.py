@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .._errors import MOST_REASONS
-from .._objects.inventory.inventory import COMPONENT, MODULE
+from .._objects.inventory.owner_kinds import COMPONENT, MODULE
 from .._objects.ownership.findings import Finding
 from .._result_codec import INTERNAL, from_result, one_of, result_fields, returned_as
 from .._timestamp import NO_TIMES, Times, interval_until_now
@@ -23,6 +23,8 @@ SUCCEEDED = "succeeded"
 FAILED = "failed"
 NOT_STARTED = "not started"
 CANCELLED = "cancelled"
+NEVER_STARTED = "never started: "
+"""The beginning of the failure that lists what was not started."""
 PRUNE = "prune"
 """The phase that prunes what the release no longer has, once everything is healthy."""
 PHASE, ERRAND, MIGRATION = "phase", "errand", "migration"

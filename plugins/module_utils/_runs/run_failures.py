@@ -14,10 +14,17 @@ from .._objects.health.named_pods import in_short
 from .._result_codec import to_result
 from ..migration import GLOBAL
 from .component_state import ComponentState, component_states
-from .outcomes import CANCELLED, FAILED, NARROW, NOT_STARTED, SUCCEEDED, ComponentOutcome
+from .outcomes import (
+    CANCELLED,
+    FAILED,
+    NARROW,
+    NEVER_STARTED,
+    NOT_STARTED,
+    SUCCEEDED,
+    ComponentOutcome,
+)
 from .records.run_record import RunBegin, begin_of, run_status
 
-NEVER_STARTED = "never started: "
 NOTHING_KNOWN = "its process ended while it began, before anything was recorded"
 UNENDED = "~"
 """After all times."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from .._carrier.task import Result, Task, TaskDefinition
-from .._components.migrations.migration_runner import MigrationOptions
+from .._components.migrations.migration_options import MigrationOptions
 from .._deploy.component_options import ComponentOptions
 from .._deploy.delete.deletion import delete_components
 from .._deploy.delete.planned_deletion import EVERYTHING

@@ -12,18 +12,15 @@ from .._carrier.task import LEASE_SECONDS, Result, Task, TaskDefinition
 from .._cluster.cluster import Cluster, Object
 from .._cluster.errors import Forbidden
 from .._custom_resources.installed_kinds import INSTALLATION
-from .._dry_run.dry_run_cluster import DryRunCluster
 from .._errands.authoring.errand_report import errand_run_report
 from .._errands.errand_definition import ENGINE_ROLE, ERRAND_KINDS
-from .._errands.errand_engine import WORKERS
 from .._errands.errand_index import ErrandIndex
 from .._errands.errand_model import ErrandKey, ErrandPhase
 from .._errands.errand_steps import changes_anything, step_text
-from .._errands.errand_view import RunOptions
+from .._errands.errand_view import WORKERS, RunOptions
 from .._errands.reconciler import Failure, Reconciled, Reconciler, read_index, reconcile_all, rehearse_all
 from .._errors import LifecycleError
 from .._text import one_line
-from .errand_watch import watch_errands
 from .shared.errand_durations import errand_durations
 from .shared.run_options import RUN_SPEC, run_options
 
@@ -39,6 +36,9 @@ def reconcile_errands(task: Task) -> Result:
             " Leave it out: the engine reports each outcome, and errand_info shows the last ones"
         )
     if task.params["watch"] and not task.check_mode:
+        # Imported here, as all of the engine.
+        from .errand_watch import watch_errands
+
         return watch_errands(task)
     result = _reconciled_once(task)
     if task.params["watch"]:
@@ -52,7 +52,11 @@ def _reconciled_once(task: Task) -> Result:
     is_installed, warnings = not state.is_current, tuple[str, ...]()
     if not task.check_mode:
         is_installed, warnings = ERRAND_KINDS.update(task.cluster, state, task.batch(*INSTALLATION))
-    cluster = DryRunCluster(task.cluster) if task.check_mode else task.cluster
+    cluster = task.cluster
+    if task.check_mode:
+        from .._dry_run.dry_run_cluster import DryRunCluster
+
+        cluster = DryRunCluster(cluster)
     index = _read_index(cluster, task.params["namespaces"])
     options = RunOptions(**run_options(task.params))
     reconciler = Reconciler(cluster, index, options=options)

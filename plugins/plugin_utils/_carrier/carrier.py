@@ -23,18 +23,16 @@ from ansible.plugins.action import ActionBase
 from ...module_utils._carrier.module_materials import NO_MODULE_MATERIALS
 from ...module_utils._carrier.options import (
     CARRIER_ARGUMENT,
+    CATALOG,
+    MIGRATIONS_ARCHIVE,
+    MODULES_FILE,
+    RELEASE_BUNDLE,
     RENDERING_OPTIONS,
     full_argument_spec,
     release_request,
     requested_profile,
 )
 from ...module_utils._carrier.progress_file import ProgressLine
-from ...module_utils._carrier.shipped_materials import (
-    CATALOG,
-    MIGRATIONS_ARCHIVE,
-    MODULES_FILE,
-    RELEASE_BUNDLE,
-)
 from ...module_utils._carrier.task import NO_NOTES, ControllerNotes, Result, TaskDefinition
 from ...module_utils._carrier.task_call import (
     WANTED_PROFILE,

@@ -17,14 +17,11 @@ from ...module_utils._carrier.module_materials import NO_MODULE_MATERIALS, Modul
 from ...module_utils._carrier.task import AvailableRelease, Materials
 from ...module_utils._cluster.cluster import Object
 from ...module_utils._errors import LifecycleError
-from ...module_utils._migrations.migration_folders import pack_migrations
 from ...module_utils._migrations.migration_set import MigrationSet
 from ...module_utils._progress import Progress, Step, no_progress
 from ...module_utils._redaction import without_login
 from ...module_utils._release.lazy_objects import LazyObjects
 from ...module_utils._release.model import Release, ReleaseRequest, rendering_digest
-from .._migrations.discovery import discover_migrations, folders_of
-from .._release.fingerprint import fingerprint, release_digest
 from .._release.programs import run_always
 
 if TYPE_CHECKING:
@@ -121,6 +118,8 @@ class ControllerMaterials(Materials):
         """See Materials."""
         if self._held is not None:
             return self._held.release_digest
+        from .._release.fingerprint import release_digest
+
         return release_digest(self._request, self._outputs)
 
     def release(self, skip: Mapping[str, str] | None = None) -> Release:
@@ -221,6 +220,9 @@ class ControllerMaterials(Materials):
 
     def migrations_archive(self) -> bytes:
         """The content of a file from which ShippedMaterials reads the migrations."""
+        from ...module_utils._migrations.migration_folders import pack_migrations
+        from .._migrations.discovery import folders_of
+
         return pack_migrations(folders_of(self._folders, self._collections))
 
     @property
@@ -255,10 +257,16 @@ class ControllerMaterials(Materials):
 
     @cached_property
     def _fingerprint(self) -> str:
+        # Imported here, as most tasks need no release.
+        from .._release.fingerprint import fingerprint
+
         return fingerprint(self._request, self._outputs)
 
     @cached_property
     def _migrations(self) -> MigrationSet:
+        # Imported here, as many tasks need none.
+        from .._migrations.discovery import discover_migrations
+
         migration_set = discover_migrations(self._folders, self._collections)
         self._on_migrations_found(migration_set)
         return migration_set

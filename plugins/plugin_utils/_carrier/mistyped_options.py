@@ -24,7 +24,6 @@ from typing import Any
 from ansible.module_utils.common.validation import check_type_float, check_type_int
 
 from ...module_utils._text import did_you_mean
-from .._release.version import number_problem
 from .role_options import ROLES, variable_of
 from .screen.progress_view import Verbosity
 
@@ -119,6 +118,9 @@ def version_problem(args: Mapping[str, Any]) -> str:
     version = args.get("release_version")
     if not isinstance(version, float):
         return ""
+    # Rarely needed.
+    from .._release.version import number_problem
+
     return f"release_version (kyma_release_version): {number_problem(version)}"
 
 

@@ -12,7 +12,7 @@ from pathlib import PurePath
 from ...module_utils._objects.health.named_pods import brief_failure
 from ...module_utils._runs.cluster_state import REASONED_STATES, ClusterState
 from ...module_utils._runs.hop_lines import hop_lines, plan_lines, reach
-from ...module_utils._runs.run_failures import NEVER_STARTED
+from ...module_utils._runs.outcomes import NEVER_STARTED
 from ...module_utils._text import MOST_NAMES, counted, short_list
 from .playbook_summary import PlaybookSummary, Reason
 

@@ -25,8 +25,7 @@ from ...module_utils._runs.cluster_state import (
     ClusterState,
 )
 from ...module_utils._runs.hop_lines import NOTHING_WRITTEN, stopping_hop
-from ...module_utils._runs.outcomes import CANCELLED, FAILED, NOT_STARTED
-from ...module_utils._runs.run_failures import NEVER_STARTED
+from ...module_utils._runs.outcomes import CANCELLED, FAILED, NEVER_STARTED, NOT_STARTED
 from ...module_utils._text import MOST_NAMES, short_list
 
 RECORD = "kubectl describe kymaruns"

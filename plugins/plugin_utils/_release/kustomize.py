@@ -9,12 +9,14 @@ import shutil
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ...module_utils._release.release_error import ReleaseError, release_error
 from ...module_utils._text import one_line
-from .kustomize_references import foreign_references
 from .programs import ProgramFailed, ProgramMissing, run_program
-from .source import Source
+
+if TYPE_CHECKING:
+    from .source import Source
 
 
 @lru_cache
@@ -49,6 +51,9 @@ def render_kustomization(folder: Path, source: Source) -> str:
     Raises:
         ReleaseError: kustomize failed, or a reference leads out of the release.
     """
+    # Imported here, as a fingerprint needs only the version.
+    from .kustomize_references import foreign_references
+
     private = replace(source, root=source.private_copy(source.root))
     inner = private.root / folder.relative_to(source.root)
     problems = foreign_references(inner, private)

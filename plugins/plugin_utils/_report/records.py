@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from ...module_utils._objects.inventory.inventory import COMPONENT, MODULE
+from ...module_utils._objects.inventory.owner_kinds import COMPONENT, MODULE
 from ...module_utils._result_codec import from_result
 from ...module_utils._runs.cluster_state import (
     HELD,
@@ -28,9 +28,16 @@ from ...module_utils._runs.cluster_state import (
     state_of_task,
 )
 from ...module_utils._runs.component_state import component_states
-from ...module_utils._runs.outcomes import CANCELLED, FAILED, MIGRATION, NOT_STARTED, SUCCEEDED, Duration
+from ...module_utils._runs.outcomes import (
+    CANCELLED,
+    FAILED,
+    MIGRATION,
+    NEVER_STARTED,
+    NOT_STARTED,
+    SUCCEEDED,
+    Duration,
+)
 from ...module_utils._runs.records.cluster_hold import Hold, hold_problem
-from ...module_utils._runs.run_failures import NEVER_STARTED
 from ...module_utils._timestamp import parse_time
 from .errand_runs import errands_run, has_errands_alone
 from .model import ClusterReport, Failure, RunReport, Work

@@ -31,7 +31,6 @@ from ..cluster import (
 )
 from ..errors import ClusterError, Gone, KindNotServed, NotFound, Unreachable, api_error, may_have_acted
 from .discovery import Discovery
-from .lost_answers import find_written_object
 from .transport import Transport
 
 if TYPE_CHECKING:
@@ -472,6 +471,8 @@ class LiveCluster(Cluster):
         meta = target or {**desired["metadata"], "apiVersion": desired["apiVersion"], "kind": desired["kind"]}
 
         def look() -> Object | None:
+            from .lost_answers import find_written_object
+
             live = self.get(meta["apiVersion"], meta["kind"], meta["name"], meta.get("namespace"))
             return find_written_object(live, desired, self._field_manager)
 

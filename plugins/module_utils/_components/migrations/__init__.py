@@ -3,5 +3,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The migrations of one phase of a component: rehearsal, run, undo, and messages about them.
 
-Public modules: `migration_runner`, `rehearsal`, `undo_leftovers`, `undo_run`.
+Public modules: `migration_options`, `migration_runner`, `rehearsal`, `undo_leftovers`, `undo_run`.
 """

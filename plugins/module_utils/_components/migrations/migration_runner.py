@@ -17,31 +17,17 @@ from ..._migrations import engine
 from ..._migrations.migration_set import MigrationSet
 from ..._migrations.results import CheckResult, EngineSettings, MigrationOutcome
 from ..._migrations.verdicts import with_unplanned
-from ..._progress import GRACE, no_progress
+from ..._progress import no_progress
 from ..._result_codec import to_result
 from ..._runs.records.run_record import begin_of
 from ...migration import Component, Migration, Phase
 from ..component_plan import MigrationPlan
+from .migration_options import MigrationOptions
 
 if TYPE_CHECKING:
     from ..._cluster.fence import LeaseHolding
     from ..._migrations.journal.journal_entry import Journal
 from ..._runs.records.record_schema import DEPLOY
-
-
-@dataclass(frozen=True)
-class MigrationOptions:
-    """The user's options for migrations.
-
-    Attributes:
-        skip: ids of migrations that take no part.
-        variables: the variables that their code may read.
-        grace: seconds for running work to end after a cancellation.
-    """
-
-    skip: frozenset[str] = frozenset()
-    variables: Mapping[str, Any] = field(default_factory=dict)
-    grace: float = GRACE
 
 
 @dataclass(frozen=True)

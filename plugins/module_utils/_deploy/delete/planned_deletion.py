@@ -13,8 +13,9 @@ from datetime import UTC, datetime
 from ..._cluster.cluster import API_VERSION, Cluster, Object
 from ..._cluster.errors import Forbidden
 from ..._components.component_inventory import deployed_as
-from ..._objects.inventory.inventory import COMPONENT, Inventory
+from ..._objects.inventory.inventory import Inventory
 from ..._objects.inventory.inventory_entry import InventoryEntry
+from ..._objects.inventory.owner_kinds import COMPONENT
 from ..._runs.records.cluster_hold import hold_problem
 from ..._runs.records.hold_records import read_hold
 from ..._runs.records.installation import Installation, read_installation

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from ..._carrier.task import Task
 from ..._cluster.cluster import Cluster, Object
 from ..._components.component_inventory import DeployedAs, deployed_as
-from ..._components.migrations.migration_runner import MigrationOptions, MigrationRunner
+from ..._components.migrations.migration_options import MigrationOptions
+from ..._components.migrations.migration_runner import MigrationRunner
 from ..._objects.inventory.inventory import Inventory
 from ..._objects.inventory.live_objects import scope_of
 from ..._release.lazy_objects import LazyObjects

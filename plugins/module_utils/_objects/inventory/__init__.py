@@ -4,5 +4,5 @@
 """The objects of an owner as they were last written, and the changes since.
 
 Public modules: `finished_job_entries`, `hand_over`, `inventory`, `inventory_entry`, `live_objects`,
-`namespace_creators`.
+`namespace_creators`, `owner_kinds`.
 """

@@ -19,9 +19,7 @@ from ..._cluster.fields.written_by import is_ours
 from ..ownership.conflict_resolution import is_held_by_people
 from ..ownership.policy import INTERACTIVE_MANAGERS, Policy
 from .inventory_entry import InventoryEntry, current_entry, entry_of, intent_of, is_as_recorded, may_be_taken
-
-COMPONENT, MODULE = "component", "module"
-"""The kinds of owners: components of a release, and modules."""
+from .owner_kinds import COMPONENT
 
 
 class RecordVersion(NamedTuple):

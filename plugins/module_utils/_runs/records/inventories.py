@@ -18,8 +18,9 @@ from ..._cluster.cluster import Cluster, Object, Ref
 from ..._cluster.errors import Conflict
 from ..._custom_resources.resource_kind import EXAMPLE_NAME, ResourceKind
 from ..._field_notes import in_metadata, in_spec
-from ..._objects.inventory.inventory import COMPONENT, MODULE, Inventory, RecordVersion, inventories_of
+from ..._objects.inventory.inventory import Inventory, RecordVersion, inventories_of
 from ..._objects.inventory.inventory_entry import InventoryEntry
+from ..._objects.inventory.owner_kinds import COMPONENT, MODULE
 from ..._record_codec import to_record
 from .record_schema import OWNER_LABEL, STORAGE_VERSION
 from .record_writer import apply_record

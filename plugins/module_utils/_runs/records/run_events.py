@@ -11,7 +11,7 @@ from typing import Any
 
 from ..._cluster.cluster import API_VERSION, FIELD_MANAGER, GROUP, Cluster, Object
 from ..._custom_resources.events import EventNote, write_event
-from ..._objects.inventory.inventory import COMPONENT
+from ..._objects.inventory.owner_kinds import COMPONENT
 from ..._threads import map_in_threads
 from .installation import INSTALLATION_NAME
 from .record_schema import DELETE, DEPLOY, RUNNING

@@ -10,20 +10,20 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..._carrier.task import Task
 from ..._cluster.cluster import Cluster
 from ..._cluster.errors import Forbidden
-from ..._dry_run.dry_run_cluster import DryRunCluster
 from ..._errors import LifecycleError
-from ..._objects.access.review import demand
-from ..._objects.access.rights import Right
 from ..._store.counters import JobCounter, store_metrics
 from ..._store.snapshot import StoreSnapshot, read_snapshot
 from ..._store.store_kinds import INSTALL_COMMAND, KINDS, MANAGER_ROLE, STORE_KINDS
 from ..._text import one_line
 from ..._textfile import write_textfile
+
+if TYPE_CHECKING:
+    from ..._objects.access.rights import Right
 
 _INSTALL_IT = f"Install it:\n{INSTALL_COMMAND}"
 IMPORT_COMMAND = "ansible-playbook kyma.lifecycle.import_jobs"
@@ -45,7 +45,11 @@ def store_cluster(task: Task) -> Cluster:
 
     In check mode it is a rehearsal, which the API server validates.
     """
-    return DryRunCluster(task.cluster, STORE_KINDS.definitions) if task.check_mode else task.cluster
+    if not task.check_mode:
+        return task.cluster
+    from ..._dry_run.dry_run_cluster import DryRunCluster
+
+    return DryRunCluster(task.cluster, STORE_KINDS.definitions)
 
 
 def cluster_to_write(task: Task) -> tuple[Cluster, list[str]]:
@@ -116,6 +120,9 @@ class RightsGuard:
         self._lock = threading.Lock()
 
     def guard_write(self) -> AbstractContextManager[None]:
+        # Imported here, as a task that only reads needs no review.
+        from ..._objects.access.review import demand
+
         with self._lock:
             demand(self._cluster, self._unchecked, self._what)
             self._unchecked.clear()

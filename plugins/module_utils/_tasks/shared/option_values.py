@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..._components.migrations.migration_runner import MigrationOptions
+from ..._components.migrations.migration_options import MigrationOptions
 from ..._errors import LifecycleError
 from ..._objects.ownership.policy import Policy
 from ..._progress import GRACE

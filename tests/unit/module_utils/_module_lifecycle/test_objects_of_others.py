@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Object
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import MODULE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     CREATED_BY_US,
     entry_of,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.owner_kinds import MODULE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.inventories import (
     read_inventories,
     rewrite_inventory,

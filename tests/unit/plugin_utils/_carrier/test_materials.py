@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import (
     CATALOG,
     MIGRATIONS_ARCHIVE,
     RELEASE_BUNDLE,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
     MissingMaterial,
     ShippedMaterials,
 )

@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 from ansible import constants as C
 from ansible_collections.kyma.lifecycle.plugins.action.plan import ActionModule
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import CARRIER_ARGUMENT
-from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.options import (
+    CARRIER_ARGUMENT,
     RELEASE_BUNDLE,
+)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.shipped_materials import (
     ShippedMaterials,
 )
 from ansible_collections.kyma.lifecycle.plugins.module_utils._carrier.task import Result
