@@ -23,7 +23,10 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._store.counters imp
 from ansible_collections.kyma.lifecycle.plugins.module_utils._store.store_kinds import (
     STORE_KINDS,
 )
-from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import map_in_threads
+from ansible_collections.kyma.lifecycle.plugins.module_utils._threads import (
+    REQUESTS_AT_ONCE,
+    map_in_threads,
+)
 
 from tests.cluster.console import say
 
@@ -42,6 +45,8 @@ READS = 3
 """What a task reads beside its lists: two documents of discovery, and the switches."""
 READS_OF_IMPORT = READS + 2
 """Discovery once more, as a cluster may serve Toolforge's custom resources by then."""
+TRIALS = 5 + 2 * REQUESTS_AT_ONCE
+"""Dry runs of objects with different forms; some are tried by several threads at the same moment."""
 PEAK = 300.0
 PATIENCE = 240.0
 
@@ -86,9 +91,9 @@ FIRST_IMPORT = Work(
     "first import",
     IMPORT,
     f"found.imported | length != {JOBS} or found.unreadable | length > 0",
-    # The metadata of all jobs once more, as they may be deleted meanwhile; a definition and its status for
-    # each job, and a counter for each namespace.
-    others=READS_OF_IMPORT + len(set(IN_EACH_SPACE)) + 2 * JOBS + SPACES,
+    # The metadata of all jobs once more, as they may be deleted meanwhile; dry runs; a definition and its
+    # status for each job, and a counter for each namespace.
+    others=READS_OF_IMPORT + len(set(IN_EACH_SPACE)) + TRIALS + 2 * JOBS + SPACES,
 )
 SECOND_IMPORT = Work(
     "second import", IMPORT, f"found is changed or found.unchanged != {JOBS}", others=READS_OF_IMPORT

@@ -54,6 +54,9 @@ def is_same_json(one: Any, other: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, (str, int)):
+        # Most values are these.
+        return value
     if isinstance(value, Mount):
         return {"claim": value.claim, **_without_empty(path=value.path)}
     if isinstance(value, LogFiles):

@@ -39,7 +39,7 @@ from .changes.statuses import failed_status, rolled_out_status
 from .counters import JobCounter
 from .counting import count_jobs
 from .job_state import job_drift
-from .job_trial import try_job
+from .job_trial import JobTrials
 from .snapshot import RuntimeJob, StoreSnapshot, without_gone_jobs
 from .stored_definitions import UNREADABLE, problem_of
 from .unknown_jobs import adoptable_job, unknown_jobs
@@ -212,12 +212,13 @@ class _Writer:
     def __init__(self, cluster: Cluster, snapshot: StoreSnapshot) -> None:
         self._cluster = cluster
         self._snapshot = snapshot
+        self._trials = JobTrials(cluster)
 
     def adopt(self, runtime: RuntimeJob) -> _Outcome:
         """Create the definition of a job that exists only in Kubernetes."""
         try:
             job = adoptable_job(self._snapshot, runtime)
-            problems, _warnings = try_job(self._cluster, job)
+            problems = self._trials.problems(job)
         except UNREADABLE as error:
             return _Outcome(problem=f"{ref_of(runtime.main)}: {problem_of(error)}")
         if problems:

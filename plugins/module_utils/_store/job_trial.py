@@ -5,10 +5,14 @@
 
 from __future__ import annotations
 
-from .._cluster.cluster import Cluster, ref_of
-from .._cluster.errors import ApiError, is_dry_run_refused
+import json
+from collections.abc import Iterator
+
+from .._cluster.cluster import Cluster, Object, ref_of
+from .._cluster.errors import AlreadyExists, ApiError, is_dry_run_refused
 from .._job_models.core_job import MAPPINGS, CoreJob
 from .._job_models.drift import find_drift
+from .._job_models.job_fields import given_fields
 from .._job_models.runtime.runtime_objects import runtime_objects
 from .._text import one_line
 
@@ -28,16 +32,10 @@ def try_job(cluster: Cluster, job: CoreJob) -> tuple[list[str], list[str]]:
         cluster: where to ask. It writes nothing.
         job: a valid one. If it has only short forms, which need no trial, nothing is asked.
     """
-    if job.given.isdisjoint(_WITH_FORMS_OF_KUBERNETES):
-        return [], []
     problems, warnings = [], []
-    for obj in runtime_objects(job):
-        try:
-            answer = cluster.validate(obj)
-        except ApiError as refusal:
-            if _is_problem(refusal):
-                kind = ref_of(obj).kind
-                problems.append(f"the API server refuses its {kind}: {one_line(refusal.api_message)}")
+    for obj, answer in _answers(cluster, job):
+        if isinstance(answer, ApiError):
+            problems += _problems(obj, answer)
         else:
             warnings += [
                 f"the API server sets {drift.field} of its {ref_of(obj).kind} to {one_line(drift.actual)},"
@@ -45,6 +43,53 @@ def try_job(cluster: Cluster, job: CoreJob) -> tuple[list[str], list[str]]:
                 for drift in find_drift(obj, answer)
             ]
     return problems, warnings
+
+
+class JobTrials:
+    """The trials of many jobs that run already. Of jobs that differ only in short forms, it tries one.
+
+    Args:
+        cluster: where to ask.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._passed: set[str] = set()
+
+    def problems(self, job: CoreJob) -> list[str]:
+        """The problems of a job, as of :func:`try_job`."""
+        forms = _forms(job)
+        if forms in self._passed:
+            return []
+        answers = _answers(self._cluster, job)
+        refusals = [(obj, answer) for obj, answer in answers if isinstance(answer, ApiError)]
+        # That an object exists is found out last.
+        if all(isinstance(refusal, AlreadyExists) for _obj, refusal in refusals):
+            self._passed.add(forms)
+        return [problem for obj, refusal in refusals for problem in _problems(obj, refusal)]
+
+
+def _forms(job: CoreJob) -> str:
+    """What of a job has the forms of Kubernetes, in which its own name may stand for that of any job."""
+    forms = {name: value for name, value in given_fields(job).items() if name in _WITH_FORMS_OF_KUBERNETES}
+    return json.dumps([job.type, forms], sort_keys=True).replace(json.dumps(job.key.name), '""')
+
+
+def _answers(cluster: Cluster, job: CoreJob) -> Iterator[tuple[Object, Object | ApiError]]:
+    """The objects of a job, each with the answer to its dry run."""
+    if job.given.isdisjoint(_WITH_FORMS_OF_KUBERNETES):
+        return
+    for obj in runtime_objects(job):
+        try:
+            yield obj, cluster.validate(obj)
+        except ApiError as refusal:
+            yield obj, refusal
+
+
+def _problems(obj: Object, refusal: ApiError) -> list[str]:
+    if not _is_problem(refusal):
+        return []
+    return [f"the API server refuses its {ref_of(obj).kind}: {one_line(refusal.api_message)}"]
 
 
 def _is_problem(refusal: ApiError) -> bool:

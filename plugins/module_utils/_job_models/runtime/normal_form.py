@@ -87,7 +87,7 @@ def _without_absent(value: Any) -> Any:
     if isinstance(value, (str, int)):
         # Most values are these, and a check of an abstract class is slow.
         return value
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):
         fields = {name: _without_absent(one) for name, one in value.items()}
         return {name: one for name, one in fields.items() if one is not None and one != []}
     if isinstance(value, list):

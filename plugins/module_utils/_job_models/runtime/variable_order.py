@@ -48,6 +48,8 @@ def _used_by(variable: Object, names: Mapping[str, Object]) -> set[str]:
 
 
 def _sorted(by_name: Mapping[str, Object], before: Mapping[str, set[str]]) -> list[Object]:
+    if not any(before.values()):
+        return [by_name[name] for name in sorted(by_name)]
     sorter, ordered = TopologicalSorter(before), list[Object]()
     sorter.prepare()
     while sorter.is_active():
