@@ -14,7 +14,6 @@ from .._job_models.core_job import JobKey, JobType
 from .._job_models.drift import DriftedField
 from .._job_models.job_fields import core_job, given_fields
 from .._job_models.job_validation import job_problems
-from .._job_models.runtime.runtime_objects import runtime_objects
 from .._job_models.storage.definition import StoredDefinition
 from .._job_models.storage.stored_status import StoredStatus
 from .._jobs.run_history import entry_report
@@ -238,7 +237,7 @@ def _defined_job(snapshot: StoreSnapshot, definition: StoredDefinition) -> Liste
 def _with_running_fields(job: ListedJob, definition: StoredDefinition, runtime: RuntimeJob) -> ListedJob:
     """A drifted job with the fields that run. All other jobs keep their intended fields."""
     try:
-        main, *services = runtime_objects(definition.job, definition.release)
+        main, *services = definition.runtime_objects
         desired = running_job(RuntimeJob(definition.type, main, services[0] if services else None))
         running = given_fields(running_job(runtime))
     except UNREADABLE as error:

@@ -73,11 +73,13 @@ def is_outdated(definition: StoredDefinition) -> bool:
 
     The cause is a new default, or a change of the definition that was not rolled out yet.
     """
-    was_rolled_out = definition.is_writable and bool(definition.status.objects)
-    expected = runtime_objects(definition.job, definition.release)
-    return was_rolled_out and (
-        runtime_objects(definition.job, CURRENT_DEFAULTS) != expected
-        or any(not _is_as_rolled_out(definition, obj) for obj in expected)
+    if not (definition.is_writable and definition.status.objects):
+        return False
+    expected = definition.runtime_objects
+    is_current = definition.release == CURRENT_DEFAULTS
+    return not (
+        (is_current or runtime_objects(definition.job, CURRENT_DEFAULTS) == expected)
+        and all(_is_as_rolled_out(definition, obj) for obj in expected)
     )
 
 
@@ -85,7 +87,7 @@ def job_drift(definition: StoredDefinition, runtime: RuntimeJob) -> tuple[Drifte
     """The changes of others in the runtime objects of a definition."""
     by_kind = {obj["kind"]: obj for obj in (runtime.main, runtime.service) if obj}
     drift: list[DriftedField] = []
-    for desired in runtime_objects(definition.job, definition.release):
+    for desired in definition.runtime_objects:
         live = by_kind.get(desired["kind"])
         is_as_rolled_out = _is_as_rolled_out(definition, desired)
         if live is None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from .._cluster.cluster import Object, Ref, ref_of
 from .._errors import LifecycleError
 from .._job_models.core_job import JobKey
-from .._job_models.runtime.runtime_objects import KINDS_OF, runtime_objects
+from .._job_models.runtime.runtime_objects import KINDS_OF
 from .._job_models.storage.definition import StoredDefinition, UnreadableDefinition, read_definition
 from .._loose_json import mapping_of
 from .._text import one_line
@@ -106,9 +106,7 @@ def _check_objects(definition: StoredDefinition) -> None:
     Raises:
         UnreadableDefinition: a mapping changes the name of an object.
     """
-    for (api_version, kind), obj in zip(
-        KINDS_OF[definition.type], runtime_objects(definition.job), strict=False
-    ):
+    for (api_version, kind), obj in zip(KINDS_OF[definition.type], definition.runtime_objects, strict=False):
         meta = mapping_of(obj.get("metadata"))
         identity = (obj.get("apiVersion"), obj.get("kind"), meta.get("namespace"), meta.get("name"))
         if identity != (api_version, kind, *definition.key):

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ..._cluster.cluster import API_VERSION, Object
@@ -25,6 +26,7 @@ from ..._text import one_line
 from ..core_job import CoreJob, JobKey, JobType
 from ..defaults import CURRENT_DEFAULTS
 from ..job_fields import core_job
+from ..runtime.runtime_objects import runtime_objects
 from .storage_v1 import FIELDS_V1, v1_to_v2, v2_to_v1
 from .storage_v2 import FIELDS_V2, REPLACES, core_to_v2, v2_to_core
 from .stored_fields import Fields, read_fields, with_fields, without_known
@@ -74,6 +76,11 @@ class StoredDefinition:
     def release(self) -> int:
         """The release whose defaults the job was last rolled out with, or else the current one."""
         return self.status.defaults or CURRENT_DEFAULTS
+
+    @cached_property
+    def runtime_objects(self) -> list[Object]:
+        """The objects that run the job with the defaults of its release. Nobody may change them."""
+        return runtime_objects(self.job, self.release)
 
     @property
     def is_writable(self) -> bool:
