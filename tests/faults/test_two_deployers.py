@@ -21,6 +21,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.lease.lease i
 
 from tests.support.audit import AuditLog
 from tests.support.playbook_run import Outcome, Playbook
+from tests.support.wrong_clock import wrong_clock
 
 from . import world as worlds
 from .fault import Fault, Once
@@ -36,30 +37,6 @@ OFF_SECONDS = 600
 LONGEST_UNTIL_TAKEN = PATIENCE["lease_seconds"] + REFUSED_AFTER_SECONDS + 20
 """Seconds until it is clear that its holder is gone, and can't write; and for what else is to be done, beside
 three other processes with tests of faults."""
-CLOCK = """
-# Python imports this before all else.
-import datetime
-import time
-
-OFF = {seconds}
-real_datetime, real_time = datetime.datetime, time.time
-
-
-class Instances(type):
-    def __instancecheck__(cls, one):
-        return isinstance(one, real_datetime)
-
-
-class OffDatetime(real_datetime, metaclass=Instances):
-    @classmethod
-    def now(cls, tz=None):
-        return real_datetime.now(tz) + datetime.timedelta(seconds=OFF)
-
-
-datetime.datetime = OffDatetime
-time.time = lambda: real_time() + OFF
-"""
-
 
 T = TypeVar("T", bound=Playbook)
 
@@ -76,8 +53,7 @@ class OffPlaybook(Playbook):
     @property
     def environment(self) -> Mapping[str, str]:
         """See Playbook."""
-        (self.folder / "sitecustomize.py").write_text(CLOCK.format(seconds=self.seconds))
-        return {**super().environment, "PYTHONPATH": str(self.folder)}
+        return {**super().environment, "PYTHONPATH": wrong_clock(self.folder, self.seconds)}
 
 
 class Pair:

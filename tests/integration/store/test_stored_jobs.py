@@ -270,6 +270,35 @@ def test_fields_by_hand_survive_a_migration(deployer: User) -> None:
     assert again["spec"] == definition["spec"]
 
 
+def test_a_rollback_to_the_older_storage_version_changes_nothing_that_runs(deployer: User) -> None:
+    """All types, with short forms and with mappings; and the way back."""
+    deployer.jobs(jobs=JOBS).succeeded()
+    deployer.record_ends(JOBS)
+    running = {name: objects_of(deployer, name) for name in STORED}
+    listed = {name: shown(one) for name, one in deployer.listed().items()}
+    for version in (1, 2):
+        done = deployer.imported(rewrite=True, storage_version=version).succeeded()
+        assert {one.partition("/")[2] for one in done.result["rewritten"]} == STORED.keys()
+        labels = [one["metadata"]["labels"][STORAGE_VERSION_LABEL] for one in deployer.definitions()]
+        assert labels == [str(version)] * len(JOBS)
+        now = deployer.listed()
+        assert {name: shown(one) for name, one in now.items()} == listed
+        assert [(one["drift"], one["outdated"]) for one in now.values()] == [([], False)] * len(JOBS)
+        assert {name: objects_of(deployer, name) for name in STORED} == running
+    assert {one["metadata"]["name"]: one["spec"] for one in deployer.definitions()} == STORED
+    deployer.jobs(jobs=JOBS).unchanged()
+
+
+def objects_of(user: User, name: str) -> list[tuple[str, int]]:
+    """The uids of runtime objects, with how often their specs were written."""
+    return [(obj["metadata"]["uid"], obj["metadata"].get("generation", 1)) for obj in user.runtime(name)]
+
+
+def shown(job: Object) -> Object:
+    """A listed job without its storage version."""
+    return {name: value for name, value in job.items() if name not in ("storage_version", "runs", "state")}
+
+
 def test_writers_at_once_lose_no_field(deployer: User) -> None:
     deployer.jobs(jobs=[WEB]).succeeded()
 
