@@ -39,15 +39,15 @@ class KymaCli:
     def add(self, name: str, channel: str = "", *, default_cr: bool = False) -> None:
         """Add a module, or overwrite channel and policy of its entry (internal/kube/kyma/kyma.go:304)."""
         policy = "CreateAndDelete" if default_cr else "Ignore"
-        wanted = {"customResourcePolicy": policy, **({"channel": channel} if channel else {})}
+        fields = {"customResourcePolicy": policy, **({"channel": channel} if channel else {})}
 
         def edit(entries: list[Object]) -> None:
             for entry in entries:
                 if entry["name"] == name:
                     entry.pop("channel", None)
-                    entry.update(wanted)
+                    entry.update(fields)
                     return
-            entries.append({"name": name, **wanted})
+            entries.append({"name": name, **fields})
 
         self._update(edit)
 

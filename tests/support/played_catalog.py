@@ -24,15 +24,15 @@ class LookupFailed(Exception):
     """A module's version can't be found, or may not be installed.
 
     Attributes:
-        unchanged: what changes in a present status. None: that status is replaced by one of an error.
+        changes: in a present status, which stays otherwise. None: that status is replaced by one of an error.
         channel: that was looked for.
     """
 
     def __init__(
-        self, message: str, unchanged: Mapping[str, Any] | None = None, channel: str | None = None
+        self, message: str, changes: Mapping[str, Any] | None = None, channel: str | None = None
     ) -> None:
         super().__init__(message)
-        self.unchanged = unchanged
+        self.changes = changes
         self.channel = channel
 
 
@@ -98,7 +98,7 @@ class PlayedCatalog:
         """
         meta = self._metas.get(module)
         if meta is None:
-            # fromerror/generator.go:66: a present status stays, as a warning.
+            # fromerror/generator.go:66: a present status is kept, as a warning.
             message = f'no ModuleReleaseMeta found  for module "{module}" in namespace "{CONTROL_PLANE}"'
             raise LookupFailed(message, {"state": "Warning"})
         versions = {one["channel"]: one["version"] for one in meta["spec"]["channels"]}

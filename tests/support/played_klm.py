@@ -35,7 +35,7 @@ SETTLED_AFTER = 20
 """Steps in which every change has had its effect, if nothing hinders it."""
 
 
-class _DesiredModule(NamedTuple):
+class _ModuleRequest(NamedTuple):
     """What an entry asks for: it is enabled while the spec has it."""
 
     name: str
@@ -121,8 +121,8 @@ class PlayedKlm:
             return
         # Rule 1, internal/remote/skr_context.go:153: nothing else of the spec is read.
         entries, channel = kyma["spec"].get("modules") or (), kyma["spec"]["channel"]
-        for desired in self._desired_modules(entries):
-            self._statuses[desired.name] = self._reconcile_module(desired, channel)
+        for request in self._requested_modules(entries):
+            self._statuses[request.name] = self._reconcile_module(request, channel)
         self._forget_removed({entry["name"] for entry in entries})
         self._sync_catalog()
         self._sync_metadata()
@@ -138,7 +138,7 @@ class PlayedKlm:
         kyma = {"apiVersion": VERSION, "kind": PLACE[1], "metadata": meta, "spec": spec}
         return self.cluster.with_field_manager(MANAGER).create(kyma)
 
-    def _desired_modules(self, entries: Sequence[Object]) -> list[_DesiredModule]:
+    def _requested_modules(self, entries: Sequence[Object]) -> list[_ModuleRequest]:
         """The modules of the spec, and those of the status alone with the channel there.
 
         pkg/templatelookup/moduleinfo.go:43.
@@ -146,39 +146,39 @@ class PlayedKlm:
         named = {entry["name"] for entry in entries}
         left = {name: status for name, status in self._statuses.items() if name not in named}
         return [
-            *(_DesiredModule(entry["name"], entry, True) for entry in entries),
+            *(_ModuleRequest(entry["name"], entry, True) for entry in entries),
             *(
-                _DesiredModule(name, {"channel": status.get("channel")}, False)
+                _ModuleRequest(name, {"channel": status.get("channel")}, False)
                 for name, status in left.items()
             ),
         ]
 
-    def _reconcile_module(self, desired: _DesiredModule, channel: str) -> dict[str, Any]:
+    def _reconcile_module(self, request: _ModuleRequest, channel: str) -> dict[str, Any]:
         """Update the Manifest of a module; return the module's new status."""
-        current = self._statuses.get(desired.name)
-        followed = desired.entry.get("channel") or channel or "regular"
+        current = self._statuses.get(request.name)
+        desired = request.entry.get("channel") or channel or "regular"
         try:
-            if not desired.is_enabled and "template" not in (current or {}):
+            if not request.is_enabled and "template" not in (current or {}):
                 # pkg/templatelookup/moduleinfo.go:96.
-                raise LookupFailed(f"invalid module in status for module {desired.name}")
-            release = self.catalog.find(desired.name, followed, current)
+                raise LookupFailed(f"invalid module in status for module {request.name}")
+            release = self.catalog.find(request.name, desired, current)
         except LookupFailed as failure:
             # pkg/module/sync/runner.go:60: the Manifest is left as it is.
-            return _failed(desired.name, failure, current)
-        self._update_manifest(desired, release, followed, current)
-        return self._status(desired, release, followed)
+            return _failed(request.name, failure, current)
+        self._update_manifest(request, release, desired, current)
+        return self._status(request, release, desired)
 
     def _update_manifest(
-        self, desired: _DesiredModule, release: ModuleRelease, channel: str, current: Mapping[str, Any] | None
+        self, request: _ModuleRequest, release: ModuleRelease, channel: str, current: Mapping[str, Any] | None
     ) -> None:
         """Rules 6 and 8, pkg/module/sync/runner.go:182: a new policy alone changes nothing."""
-        manifest = self.manifests.get(desired.name)
-        is_unmanaged = desired.entry.get("managed") is False
-        policy = desired.entry.get("customResourcePolicy") or CREATE_AND_DELETE
+        manifest = self.manifests.get(request.name)
+        is_unmanaged = request.entry.get("managed") is False
+        policy = request.entry.get("customResourcePolicy") or CREATE_AND_DELETE
         if manifest is None:
-            if desired.is_enabled and not is_unmanaged:
-                self.manifests[desired.name] = Manifest(
-                    _manifest_name(desired.name), release, channel, policy
+            if request.is_enabled and not is_unmanaged:
+                self.manifests[request.name] = Manifest(
+                    _manifest_name(request.name), release, channel, policy
                 )
             return
         known = ((current or {}).get("template") or {}).get("metadata", {}).get("generation")
@@ -186,24 +186,24 @@ class PlayedKlm:
         is_new_version = (manifest.release.version, manifest.channel) != (release.version, channel)
         if not manifest.is_unmanaged and (is_unmanaged or is_new_version or is_new_template):
             manifest.release, manifest.channel = release, channel
-            manifest.policy = policy if desired.is_enabled else manifest.policy
+            manifest.policy = policy if request.is_enabled else manifest.policy
             manifest.is_unmanaged = is_unmanaged
             manifest.generation += 1
 
-    def _status(self, desired: _DesiredModule, release: ModuleRelease, channel: str) -> dict[str, Any]:
+    def _status(self, request: _ModuleRequest, release: ModuleRelease, channel: str) -> dict[str, Any]:
         """The status of a module whose version was found.
 
         Rule 3, pkg/module/sync/runner.go:97 and generator/generator.go:58: the version is the new one at
         once, and the state is that of the Manifest before. Rule 8, generator.go:102.
         """
-        manifest = self.manifests.get(desired.name)
-        status = _named(desired.name)
+        manifest = self.manifests.get(request.name)
+        status = _named(request.name)
         status |= {
             "state": manifest.state if manifest else "",
             "channel": channel,
             "version": release.version,
         }
-        if desired.entry.get("managed") is False:
+        if request.entry.get("managed") is False:
             return {**status, "state": "Unmanaged"}
         if manifest is None:
             return status
@@ -236,11 +236,11 @@ class PlayedKlm:
         """Rule 11, internal/remote/moduletemplate_syncer.go:53-113."""
         documents = self.catalog.synchronized()
         Klm(self.cluster).offers(documents)
-        desired = {(one["kind"], one["metadata"]["name"]) for one in documents}
+        offered = {(one["kind"], one["metadata"]["name"]) for one in documents}
         for kind in ("ModuleTemplate", "ModuleReleaseMeta"):
             for one in self.cluster.list(VERSION, kind).items:
                 managers = {entry["manager"] for entry in one["metadata"].get("managedFields") or ()}
-                if (kind, one["metadata"]["name"]) not in desired and CATALOG_SYNC in managers:
+                if (kind, one["metadata"]["name"]) not in offered and CATALOG_SYNC in managers:
                     self.cluster.delete(VERSION, kind, one["metadata"]["name"], one["metadata"]["namespace"])
 
     def _sync_metadata(self) -> None:
@@ -286,8 +286,8 @@ class PlayedKlm:
 
 def _failed(name: str, failure: LookupFailed, current: Mapping[str, Any] | None) -> dict[str, Any]:
     """Rules 2, 4 and 5, fromerror/generator.go:22-81: an error has neither version, template nor Manifest."""
-    if current is not None and failure.unchanged is not None:
-        return {**current, "message": str(failure), **failure.unchanged}
+    if current is not None and failure.changes is not None:
+        return {**current, "message": str(failure), **failure.changes}
     channel = {"channel": failure.channel} if failure.channel else {}
     return {**_named(name), **channel, "state": "Error", "message": str(failure)}
 

@@ -118,8 +118,8 @@ class ManifestController:
         Rule 10, internal/controller/manifest/controller.go:321.
         """
         target = [transformed(obj, manifest.name) for obj in manifest.release.objects]
-        desired = {address_of(obj) for obj in target}
-        if not self._prune([obj for obj in manifest.synced if address_of(obj) not in desired]):
+        addresses = {address_of(obj) for obj in target}
+        if not self._prune([obj for obj in manifest.synced if address_of(obj) not in addresses]):
             return True
         Klm(self.cluster).applies(target)
         is_new = manifest.applied is not manifest.release

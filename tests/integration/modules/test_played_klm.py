@@ -82,8 +82,8 @@ def module(api: LiveCluster) -> dict[str, Any]:
     return next((dict(one) for one in modules if one["name"] == "alpha"), {})
 
 
-def reaches(api: LiveCluster, **wanted: Any) -> None:
-    eventually(lambda: wanted.items() <= module(api).items())
+def reaches(api: LiveCluster, **fields: Any) -> None:
+    eventually(lambda: fields.items() <= module(api).items())
 
 
 def image(api: LiveCluster) -> str:
@@ -158,16 +158,16 @@ def test_a_kyma_that_is_gone_comes_back_with_the_defaults_and_refuses_what_was_m
 
 
 def test_an_apply_with_a_uid_creates_no_kyma_and_one_without_does(api: LiveCluster) -> None:
-    wanted = intent(api, {"name": "keda"})
+    applied = intent(api, {"name": "keda"})
     api.delete(*PLACE)
     with pytest.raises(Conflict, match="uid mismatch"):
-        api.apply(wanted, force=True)
+        api.apply(applied, force=True)
     assert api.get(*PLACE) is None
-    del wanted["metadata"]["uid"]
+    del applied["metadata"]["uid"]
     with pytest.raises(Invalid, match="channel: Required"):
-        api.apply(wanted, force=True)
-    wanted["spec"]["channel"] = "regular"
-    api.apply(wanted, force=True)
+        api.apply(applied, force=True)
+    applied["spec"]["channel"] = "regular"
+    api.apply(applied, force=True)
     assert list(entries(api)) == ["keda"]
 
 
