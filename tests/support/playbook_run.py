@@ -247,10 +247,10 @@ class Playbook:
         """Write a report from the records of all clusters of an inventory."""
         return self._call(REPORT_PLAYBOOK, arguments, variables)
 
-    def play(self, text: str, **variables: Any) -> Outcome:
+    def play(self, text: str, *arguments: str, **variables: Any) -> Outcome:
         """Run a playbook of the user, this once."""
         (self.folder / "own.yml").write_text(text)
-        return self._recorded(["own.yml", "-e", json.dumps(variables)])
+        return self._recorded(["own.yml", "-e", json.dumps(variables), *arguments])
 
     def own_book(self) -> None:
         """From now on, run a playbook of the user, which calls the role."""

@@ -57,9 +57,9 @@ ROLE_VARIABLES = {name for spec in ENTRY_POINTS for name in spec.get("options") 
 
 
 def registered_in(folder: str) -> set[str]:
-    """The variables that tasks register."""
+    """The variables that tasks register or set."""
     texts = [path.read_text() for path in (ROOT / folder).rglob("*.yml")]
-    return {name for text in texts for name in re.findall(r"register: (kyma_\w+)", text)}
+    return {name for text in texts for name in re.findall(r"(?:register: |set_fact:\n +)(kyma_\w+)", text)}
 
 
 @pytest.mark.parametrize(
