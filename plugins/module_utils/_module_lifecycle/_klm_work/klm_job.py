@@ -22,10 +22,10 @@ from ..._klm.klm_state import Sightings, describe_wait
 from ..._klm.klm_steps import MANAGE, RELEASE, REMOVE, KlmGoal, KlmStep, next_klm_step
 from ..._klm.kyma_resource import SKIP_LABEL
 from ..._objects.inventory.hand_over import hand_over
-from ..._objects.inventory.inventory import (Inventory)
-from ..._objects.inventory.owner_kinds import (MODULE)
+from ..._objects.inventory.inventory import Inventory
 from ..._objects.inventory.inventory_entry import InventoryEntry
 from ..._objects.inventory.live_objects import read_metadata, scope_of
+from ..._objects.inventory.owner_kinds import MODULE
 from ..._objects.prune.managed_kinds import kinds_defined_by
 from ..._objects.prune.managed_resources import age_text, describe_living, read_living
 from ..._progress import Step

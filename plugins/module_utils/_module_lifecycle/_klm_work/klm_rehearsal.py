@@ -15,7 +15,7 @@ from ..._errors import LifecycleError
 from ..._klm.klm_steps import AWAIT, DONE, FAIL, MANAGE, REMOVE, WRITE
 from ..._klm.kyma_resource import Kyma
 from ..._klm.kyma_writing import apply_entries
-from ..._objects.inventory.owner_kinds import (MODULE)
+from ..._objects.inventory.owner_kinds import MODULE
 from ..._runs.outcomes import FAILED, SUCCEEDED, ComponentOutcome
 from ..._runs.records.modules import DELETING, ERROR, GIVEN_UP, READY, ModuleRecord, ModuleStatus
 from ..._timestamp import timestamp

@@ -13,11 +13,11 @@ import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.cluster import Cluster, Event, Object
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Unreachable, api_error
 from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle import module_context
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import (Inventory)
-from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.owner_kinds import (MODULE)
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory import Inventory
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.inventory_entry import (
     InventoryEntry,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.inventory.owner_kinds import MODULE
 from ansible_collections.kyma.lifecycle.plugins.module_utils._objects.prune.contained_objects import (
     ContainedObjects,
 )
