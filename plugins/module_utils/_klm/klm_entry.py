@@ -39,10 +39,10 @@ def in_channel(module: KlmModule, channel: str) -> Entry:
     return {**unmanaged_entry(module), "channel": channel, "managed": not module.is_given_up}
 
 
-def merged_entry(module: KlmModule, wanted: Entry) -> Entry:
-    """The entry after an apply: the keys of others stay, and our own that are not wanted go."""
+def merged_entry(module: KlmModule, desired: Entry) -> Entry:
+    """The entry after an apply: the keys of others stay, and our own that are not desired go."""
     staying = {key: value for key, value in (module.entry or {}).items() if key not in module.sole_keys}
-    return {**staying, **wanted}
+    return {**staying, **desired}
 
 
 def entry_change(module: KlmModule, after: Entry | None) -> ObjectChange | None:
@@ -57,13 +57,13 @@ def entry_change(module: KlmModule, after: Entry | None) -> ObjectChange | None:
     return None if before == after else ObjectChange(KYMA, kyma_with(before), kyma_with(after))
 
 
-def is_written(module: KlmModule, wanted: Entry) -> bool:
+def is_written(module: KlmModule, desired: Entry) -> bool:
     """Whether the Kyma resource has an entry already: nothing is written then."""
     if module.entry is None:
         return False
     entry = {POLICY: CREATES, "managed": True, **module.entry}
-    is_equal = all(entry.get(key) == value for key, value in wanted.items())
-    return is_equal and module.sole_keys <= wanted.keys()
+    is_equal = all(entry.get(key) == value for key, value in desired.items())
+    return is_equal and module.sole_keys <= desired.keys()
 
 
 def explain_refusal(module: KlmModule, wish: KlmWish) -> str:
@@ -91,11 +91,11 @@ def explain_refusal(module: KlmModule, wish: KlmWish) -> str:
     return _explain_channel(module, desired_entry(module, wish))
 
 
-def _explain_channel(module: KlmModule, wanted: Entry) -> str:
-    name, channel, version = module.name, module.channel_after(wanted), module.version_after(wanted)
+def _explain_channel(module: KlmModule, desired: Entry) -> str:
+    name, channel, version = module.name, module.channel_after(desired), module.version_after(desired)
     if not version:
         hint = f"D{text[1:]} " if (text := suggestion(channel, module.channels)) else ""
-        where = "" if "channel" in wanted else f", which is the channel of the {KYMA_TEXT}"
+        where = "" if "channel" in desired else f", which is the channel of the {KYMA_TEXT}"
         return (
             f"module {name}: Kyma's lifecycle manager (KLM) has no channel {channel} of it{where}."
             f" {hint}{module.describe_channels()}"

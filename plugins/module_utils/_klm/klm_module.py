@@ -112,14 +112,14 @@ class KlmModule:
         """The channel that the entry follows now."""
         return str((self.entry or {}).get("channel") or self.kyma_channel)
 
-    def channel_after(self, wanted: Entry) -> str:
+    def channel_after(self, desired: Entry) -> str:
         """The channel once an entry is applied, which takes no channel from others that it does not name."""
-        leaves = "channel" not in wanted and "channel" not in self.sole_keys
-        return self.channel if leaves else str(wanted.get("channel") or self.kyma_channel)
+        leaves = "channel" not in desired and "channel" not in self.sole_keys
+        return self.channel if leaves else str(desired.get("channel") or self.kyma_channel)
 
-    def version_after(self, wanted: Entry) -> str:
+    def version_after(self, desired: Entry) -> str:
         """The version that KLM runs once an entry is applied; empty if its channel has none."""
-        return self.channels.get(self.channel_after(wanted), "")
+        return self.channels.get(self.channel_after(desired), "")
 
     def goes_down(self, version: str) -> bool:
         """Whether a version is older than the one that runs."""

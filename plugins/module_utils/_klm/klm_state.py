@@ -50,15 +50,15 @@ class KlmState(NamedTuple):
     is_failure: bool = False
 
 
-def assess_module(module: KlmModule, wanted: Entry, seen: Sightings = NOTHING_SEEN) -> KlmState:
+def assess_module(module: KlmModule, desired: Entry, seen: Sightings = NOTHING_SEEN) -> KlmState:
     """The state of a managed module whose entry is written.
 
     Args:
         module: as it is now.
-        wanted: its entry.
+        desired: its entry.
         seen: how long it has been so.
     """
-    status, version = module.status, module.version_after(wanted)
+    status, version = module.status, module.version_after(desired)
     if status is None or status.state in ("", "Processing"):
         return KlmState(PROCESSING, _said(status))
     if status.state == "Deleting":
@@ -73,7 +73,7 @@ def assess_module(module: KlmModule, wanted: Entry, seen: Sightings = NOTHING_SE
         return KlmState(WARNING, downtime, is_done=True)
     if status.is_lookup_error and module.goes_down(version):
         return KlmState(ERROR, _said(status), is_done=True, is_failure=True)
-    problem = _explain_unproved(module, status, version, module.channel_after(wanted), seen)
+    problem = _explain_unproved(module, status, version, module.channel_after(desired), seen)
     if problem:
         return KlmState(PROCESSING, problem)
     if status.state == "Ready":
@@ -82,7 +82,7 @@ def assess_module(module: KlmModule, wanted: Entry, seen: Sightings = NOTHING_SE
 
 
 def describe_module(module: KlmModule) -> KlmState:
-    """The state of a module as it is, whatever is wanted of it."""
+    """The state of a module as it is, whatever is desired of it."""
     if module.entry is None:
         return KlmState(DELETING, _said(module.status))
     if module.is_given_up:

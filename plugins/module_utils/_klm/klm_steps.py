@@ -17,13 +17,13 @@ from .klm_state import NOTHING_SEEN, Sightings, assess_module
 from .kyma_resource import Entry
 
 MANAGE, UNMANAGE, REMOVE, RELEASE = "manage", "unmanage", "remove", "release"
-"""What is wanted: KLM manages it; KLM leaves it alone; KLM deletes it; or it stays, and its entry goes."""
+"""What is desired: KLM manages it; KLM leaves it alone; KLM deletes it; or it stays, and its entry goes."""
 WRITE, TAKE_OUT, AWAIT, DONE, FAIL = "write", "take out", "await", "done", "fail"
 """A step: write the entry, take it out of the Kyma resource, wait, or the end."""
 
 
 class KlmGoal(NamedTuple):
-    """What is wanted of a module.
+    """What is desired of a module.
 
     Attributes:
         kind: one of the goals above.
@@ -58,7 +58,7 @@ def next_klm_step(goal: KlmGoal, module: KlmModule, seen: Sightings = NOTHING_SE
     """The next step towards a goal.
 
     Args:
-        goal: what is wanted.
+        goal: what is desired.
         module: as it is now.
         seen: how long it has been so.
     """
@@ -75,8 +75,8 @@ def final_entry(goal: KlmGoal, module: KlmModule) -> Entry | None:
     """The entry of a module once a goal is reached, with the keys of others; None if it has none."""
     if goal.kind in (REMOVE, RELEASE):
         return None
-    wanted = goal.entry if goal.entry is not None else unmanaged_entry(module)
-    return merged_entry(module, wanted)
+    desired = goal.entry if goal.entry is not None else unmanaged_entry(module)
+    return merged_entry(module, desired)
 
 
 def _towards_managed(entry: Entry, module: KlmModule, seen: Sightings) -> KlmStep:

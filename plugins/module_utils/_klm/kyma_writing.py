@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from .._cluster.cluster import Cluster, Object
+from .._cluster.cluster import FIELD_MANAGER, Cluster, Object
 from .._cluster.errors import Conflict, Invalid
 from .._errors import LifecycleError
 from .klm_rights import KYMA
@@ -20,7 +20,7 @@ class StaleKyma(LifecycleError):
 
 
 def apply_entries(
-    cluster: Cluster, kyma: Kyma, wanted: Mapping[str, Entry], *, dry_run: bool = False
+    cluster: Cluster, kyma: Kyma, desired: Mapping[str, Entry], *, dry_run: bool = False
 ) -> Kyma:
     """Apply the entries of some modules; the Kyma resource after that.
 
@@ -30,19 +30,19 @@ def apply_entries(
     Args:
         cluster: where to write.
         kyma: the resource as it was just read.
-        wanted: the entries by module.
+        desired: the entries by module.
         dry_run: whether only the dry run is made.
 
     Raises:
         StaleKyma: others have changed the resource since.
         LifecycleError: the server refuses it.
     """
-    intent = intent_with(kyma, wanted)
+    intent, writer = intent_with(kyma, desired), cluster.with_field_manager(FIELD_MANAGER)
     try:
-        answer = Kyma(cluster.apply(intent, force=True, dry_run=True))
-        if problem := unwanted_changes(kyma, answer, wanted):
+        answer = Kyma(writer.apply(intent, force=True, dry_run=True))
+        if problem := unwanted_changes(kyma, answer, desired):
             raise StaleKyma(f"the {KYMA_TEXT} has changed since it was read: a write would move {problem}")
-        return answer if dry_run else Kyma(cluster.apply(intent, force=True))
+        return answer if dry_run else Kyma(writer.apply(intent, force=True))
     except Conflict as error:
         raise StaleKyma(str(error)) from error
     except Invalid as error:
@@ -51,10 +51,10 @@ def apply_entries(
         raise StaleKyma(str(error)) from error
 
 
-def intent_with(kyma: Kyma, wanted: Mapping[str, Entry]) -> Object:
-    """The complete intent of our field manager: what it owns of all entries, and the wanted ones in place."""
+def intent_with(kyma: Kyma, desired: Mapping[str, Entry]) -> Object:
+    """The complete intent of our field manager: what it owns of all entries, and the desired ones."""
     owned = {name: _owned(kyma, name, entry) for name, entry in kyma.entries.items()}
-    entries = [dict(one) for one in {**owned, **wanted}.values() if one]
+    entries = [dict(one) for one in {**owned, **desired}.values() if one]
     meta = {"name": KYMA.name, "namespace": KYMA.namespace, "uid": kyma.uid}
     api_version = kyma.object["apiVersion"]
     return {"apiVersion": api_version, "kind": KYMA.kind, "metadata": meta, "spec": {"modules": entries}}

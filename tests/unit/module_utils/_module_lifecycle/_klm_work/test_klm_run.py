@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.kyma.lifecycle.plugins.module_utils._cluster.errors import Forbidden, Unreachable
-from ansible_collections.kyma.lifecycle.plugins.module_utils._klm import klm_wave
+from ansible_collections.kyma.lifecycle.plugins.module_utils._module_lifecycle._klm_work import klm_wave
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modules import read_module_records
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks import module, module_info
 from ansible_collections.kyma.lifecycle.plugins.plugin_utils._migration_testing.memory_cluster import Request
