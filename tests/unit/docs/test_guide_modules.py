@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
+import pytest
 import yaml
 from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records import modules
 from ansible_collections.kyma.lifecycle.plugins.module_utils._tasks.module import DEFINITION
@@ -16,6 +17,7 @@ from tests.cluster.paths import ROOT
 
 DOCS = ROOT / "docs"
 GUIDE = (DOCS / "guide_modules.md").read_text()
+PAGES = ("guide_modules.md", "guide_community_modules.md", "guide_managed_kyma.md")
 STATES = {
     modules.READY,
     modules.PROCESSING,
@@ -51,17 +53,20 @@ def test_the_table_of_the_list_has_each_key() -> None:
     assert keys("The list") == DEFINITION.argument_spec["modules"]["options"].keys()
 
 
-def test_variables_of_the_guide_exist() -> None:
+@pytest.mark.parametrize("page", PAGES)
+def test_variables_of_the_guides_exist(page: str) -> None:
     known: set[str] = set()
     for role in ("kyma", "kyma_modules"):
         specs = yaml.safe_load((ROOT / "roles" / role / "meta" / "argument_specs.yml").read_text())
         known |= {name for entry in specs["argument_specs"].values() for name in entry["options"]}
-    assert set(re.findall(r"\bkyma_\w+", GUIDE)) <= known
+    assert set(re.findall(r"\bkyma_\w+", (DOCS / page).read_text())) <= known
 
 
-def test_links_of_the_guide_have_targets() -> None:
-    for place, anchor in re.findall(r"\]\((?!https:)([\w./]*)(?:#([\w-]+))?\)", GUIDE):
-        path = (DOCS / place).resolve() if place else DOCS / "guide_modules.md"
+@pytest.mark.parametrize("page", PAGES)
+def test_links_of_the_guides_have_targets(page: str) -> None:
+    text = (DOCS / page).read_text()
+    for place, anchor in re.findall(r"\]\((?!https:)([\w./]*)(?:#([\w-]+))?\)", text):
+        path = (DOCS / place).resolve() if place else DOCS / page
         assert path.exists(), place
         if anchor:
             headings = [
