@@ -185,7 +185,8 @@ def test_an_example_names_its_schema_and_has_it(path: str, schema: str) -> None:
 def test_the_lists_of_modules_in_examples_and_guides_have_the_schema() -> None:
     [play] = yaml.safe_load((ROOT / "examples" / "modules.yml").read_text("utf-8"))
     lists: list[Any] = [play["tasks"][0]["vars"]["kyma_modules"]]
-    guide = (ROOT / "docs" / "guide_modules.md").read_text("utf-8")
+    pages = ("guide_modules.md", "guide_community_modules.md")
+    guide = "".join((ROOT / "docs" / page).read_text("utf-8") for page in pages)
     for block in re.findall(r"^```yaml\n(.*?)^```", guide, re.MULTILINE | re.DOTALL):
         lists += [one for one in _values_of(yaml.safe_load(block), "kyma_modules") if isinstance(one, list)]
     assert len(lists) > 2
