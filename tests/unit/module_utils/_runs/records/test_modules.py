@@ -16,6 +16,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modul
     DELETING,
     ERROR,
     IGNORE,
+    KLM,
     MODULE,
     PROCESSING,
     READY,
@@ -24,6 +25,8 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._runs.records.modul
     WARNING,
     Deploying,
     GroupKind,
+    KlmOrder,
+    KlmReport,
     KnownObject,
     ModuleRecord,
     ModuleStatus,
@@ -56,6 +59,9 @@ FULL = ModuleRecord(
     deploying=Deploying("1.1.0", "example.com/nats:1.1.0"),
     is_taken_over=True,
     managed_kinds=(GroupKind("example.com", "Stream"),),
+    managed_by=KLM,
+    klm=KlmOrder("fast", "Ignore", "remove"),
+    klm_report=KlmReport("Ready", "1.0.0", "fast", NOW),
     status=ModuleStatus(DELETING, "3 resources of its kinds live", ("Stream default/a",)),
 )
 
