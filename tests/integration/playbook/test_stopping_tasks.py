@@ -48,6 +48,8 @@ from .remote_host import inventory_elsewhere
 pytestmark = pytest.mark.control_plane
 
 MANY = 120
+OBJECTS = 240
+"""Of a component or a module: more than 16 at once are in the grace of a run."""
 DELAY = 0.3
 """Seconds that each request takes longer."""
 BEGUN = 6
@@ -261,14 +263,14 @@ def test_approvals(world: World) -> None:
 @pytest.mark.night
 def test_a_module(world: World) -> None:
     module = OwnModule("large", SHOP, world.fast.folder / "catalog", has_kinds=False)
-    maps = [config_map(f"l{number:02}") for number in range(MANY)]
+    maps = [config_map(f"l{number:02}") for number in range(OBJECTS)]
     for one in maps:
         one["metadata"]["namespace"] = SHOP
     module.publish("1.0.0", [*maps, *module.objects("1.0.0")])
     module.offer("1.0.0")
     options = {"catalog": [str(module.folder)], "modules": [module.entry()], "grace": GRACE}
     stop, outcome = world.stop_task("configmaps", "module", **options)
-    stop.assert_ended(GRACE)
+    stop.assert_ended(GRACE, many=OBJECTS)
     reasons = [line for line in outcome.text.splitlines() if "] large: cancelled (" in line]
     assert reasons
     assert all(f" of {len(maps) + 2} objects are not applied" in reason for reason in reasons)
@@ -299,27 +301,27 @@ class Fills(Migration):
 
 
 def test_a_run_a_pruning_an_undo_and_a_deletion(world: World, small: SmallRelease) -> None:
-    small.component("shop", *(config_map(f"c{number:02}") for number in range(MANY)))
+    small.component("shop", *(config_map(f"c{number:02}") for number in range(OBJECTS)))
     given = ["-e", json.dumps({"kyma_release": str(small.folder), "kyma_grace": GRACE})]
     stop, _outcome = world.stop_book("configmaps", PLAYBOOK, *given)
-    stop.assert_ended(GRACE)
+    stop.assert_ended(GRACE, many=OBJECTS)
     run = world.cluster.api.list(API_VERSION, "KymaRun").items[-1]
     assert run["status"]["state"] == "cancelled"
-    assert f"of {MANY} objects are not applied" in run["status"]["components"]["shop"]["error"]
+    assert f"of {OBJECTS} objects are not applied" in run["status"]["components"]["shop"]["error"]
     world.fast.deploy(small.folder).succeeded()
     smaller = SmallRelease(small.folder.parent / "smaller").component("other", config_map("other"))
     options = {"kyma_release": str(smaller.folder), "kyma_grace": GRACE, "kyma_prune": True}
     stop, _outcome = world.stop_book("configmaps", PLAYBOOK, "-e", json.dumps(options))
-    stop.assert_ended(GRACE)
+    stop.assert_ended(GRACE, many=OBJECTS)
     pruned = world.cluster.api.list(API_VERSION, "KymaRun").items[-1]["status"]
     assert pruned["state"] == "cancelled"
-    assert f"of {MANY} objects are still there" in pruned["components"]["shop"]["error"]
+    assert f"of {OBJECTS} objects are still there" in pruned["components"]["shop"]["error"]
     world.fast.migration("fills", FILLS)
     done = world.fast.deploy(small.folder).succeeded()
     undo = {"kyma_undo_run": done.run["run"], "kyma_grace": GRACE}
     stop, _outcome = world.stop_book("configmaps", UNDOING_PLAYBOOK, "-e", json.dumps(undo))
     stop.assert_ended(GRACE)
     stop, _outcome = world.stop_book("configmaps", DELETING_PLAYBOOK, "-e", f"kyma_grace={GRACE}")
-    stop.assert_ended(GRACE)
+    stop.assert_ended(GRACE, many=OBJECTS)
     world.fast.delete().succeeded()
     assert world.cluster.api.get("v1", "Namespace", NAMESPACE) is None
