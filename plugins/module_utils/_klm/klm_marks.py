@@ -33,7 +33,7 @@ def explain_two_managers(name: str) -> str:
     return (
         f"{name} is managed by Kyma's lifecycle manager, too: somebody has added it to the Kyma resource, so"
         " two managers write it, and nothing of it is changed here. For that manager to have it alone, set"
-        " hand_over=true (kyma_modules_hand_over)"
+        " hand_over=true (kyma_modules_hand_over), or state: unmanaged for it"
     )
 
 
