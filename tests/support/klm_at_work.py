@@ -142,7 +142,7 @@ class KlmAtWork:
             return {"name": name, "state": "Unmanaged", "version": version, "channel": channel}
         for obj in self.objects(name, version):
             cluster.apply(obj, force=True)
-        template = {"name": f"{name}-{version}"}
+        template = {"metadata": {"name": f"{name}-{version}"}}
         ready = {"name": name, "state": "Ready", "version": version, "channel": channel}
         return {**ready, "template": template}
 

@@ -83,7 +83,7 @@ class Write:
         if self.kind.has_status:
             new.pop("status", None)
         new = self._completed(new)
-        self._refuse_misfits(new, f"create {ref}")
+        self._refuse_misfits(new, ref, f"create {ref}")
         owner = Manager(self.manager, UPDATE, self.kind.resource.api_version)
         return self._finished(None, new, {owner: fields_of(new, shapes_of(self.kind))}, f"create {ref}")
 
@@ -118,7 +118,7 @@ class Write:
                 )
                 raise self._modified(ref_of(desired), action, message)
             new = self._completed(desired)
-            self._refuse_misfits(new, action)
+            self._refuse_misfits(new, ref_of(desired), action)
             return self._finished(None, new, {writer: intended}, action)
         # Servers before 1.35 show the nulls of inner metadata; a null is no value that could change.
         live = without_nulls(live)
@@ -129,7 +129,7 @@ class Write:
         new = without_fields(merge_intent(live, desired, shapes), dropped, others | intended, shapes)
         new["apiVersion"] = self.kind.resource.api_version
         new = self._completed(new)
-        self._refuse_misfits(new, action)
+        self._refuse_misfits(new, ref_of(desired), action)
         change = change_between(live, new, shapes)
         if not force and (conflicting := conflicts(owners, writer, change)):
             raise api_error(action, 409, dict(conflict_status(conflicting)))
@@ -171,7 +171,7 @@ class Write:
             new.pop("status", None)
             new |= {"status": live["status"]} if "status" in live else {}
         new = self._completed(new)
-        self._refuse_misfits(new, action)
+        self._refuse_misfits(new, ref, action)
         _leave_out_empty(new.get("metadata") or {})
         shapes = shapes_of(self.kind)
         owner = Manager(self.manager, UPDATE, self.kind.resource.api_version, subresource)
@@ -251,7 +251,7 @@ class Write:
             if misfit.typed_message:
                 raise self._untypeable(intent, action, f".{misfit.field}: {misfit.typed_message}")
 
-    def _refuse_misfits(self, obj: Object, action: str) -> None:
+    def _refuse_misfits(self, obj: Object, ref: Ref, action: str) -> None:
         if not self.kind.schema:
             return
         self._refuse(
@@ -260,7 +260,7 @@ class Write:
                 for m in misfits(obj, self.kind.schema)
                 if m.fault is not ViolationType.UNKNOWN
             ],
-            ref_of(obj),
+            ref,
             action,
         )
 

@@ -158,7 +158,7 @@ def test_a_plan_reports_invalid_numbers_among_its_blockers() -> None:
         "workers",
         "timeout",
     ]
-    assert (arguments.params["workers"], arguments.params["timeout"]) == (4, 600)
+    assert (arguments.params["workers"], arguments.params["timeout"]) == (16, 600)
 
 
 def test_roles_are_looked_for_where_ansible_does(tmp_path: Path) -> None:
