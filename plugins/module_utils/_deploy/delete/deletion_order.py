@@ -13,7 +13,7 @@ from ..._components.component_inventory import deployed_as
 from ..._objects.inventory.inventory import Inventory
 from ..._objects.inventory.inventory_entry import InventoryEntry
 from ..._release.model import FOUNDATION, ComponentEntry
-from ..desired.waves import needs_problems, waves_of
+from ..desired.stages import needs_problems, waves_of
 
 
 def deletion_waves(inventories: Iterable[Inventory], order: Sequence[str]) -> list[tuple[str, ...]]:

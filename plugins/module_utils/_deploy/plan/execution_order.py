@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ..._components.component_plan import ComponentPlan, MigrationPlan
 from ..._objects.apply.change import ObjectChange
 from ...migration import GLOBAL
+from ..desired.stages import MAIN
 from .release_plan import Plan
 
 DELETE = "delete"
@@ -48,11 +49,12 @@ class ComponentStep:
 
 
 def steps_in_order(plan: Plan) -> Iterator[MigrationStep | ComponentStep]:
-    """The global migrations before, the components in waves, the pruning, the global migrations after.
+    """The global migrations before, the components by their stages, the pruning, the global migrations after.
 
-    A component is between its own migrations. Components without a wave follow the waves.
+    A component is between its own migrations. Components without a stage follow the others.
     """
-    placed = {name: number for number, name in enumerate(name for wave in plan.waves for name in wave)}
+    names = [name for stage in plan.stages if stage.tasks == MAIN for name in stage.components]
+    placed = {name: number for number, name in enumerate(names)}
     components = sorted(plan.components, key=lambda one: placed.get(one.name, len(placed)))
     # A plan that is blocked, or for components alone, may ask migrations of components that it does not have.
     elsewhere = {one.component for one in plan.migrations}.difference(

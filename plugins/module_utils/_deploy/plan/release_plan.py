@@ -19,7 +19,7 @@ from ..desired.release_profile import profile_change
 if TYPE_CHECKING:
     from ..._objects.ownership.policy import Policy
     from ..._runs.records.definitions import RecordKinds
-    from ..desired.waves import Stage
+    from ..desired.stages import Stage
 
 
 @dataclass(frozen=True)

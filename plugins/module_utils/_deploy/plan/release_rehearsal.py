@@ -39,7 +39,7 @@ from ..desired.desired_release import DesiredRelease, desired_release
 from ..desired.release_migrations import component_actions, with_release
 from ..desired.release_profile import profile_problem
 from ..desired.release_versions import is_deployment_open, is_same_release, server_problem, upgrade_problem
-from ..desired.waves import needs_problems, stages_of, waves_of
+from ..desired.stages import needs_problems, stages_of, waves_of
 from .abandonment import begun_migrations, irreversible_changes
 from .component_preflight import IntendedChanges
 from .lockout_check import LockoutFindings, check_lockouts

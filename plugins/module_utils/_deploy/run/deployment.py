@@ -48,8 +48,8 @@ from ..component_options import ComponentOptions
 from ..desired.desired_release import DesiredRelease, desired_release
 from ..desired.release_migrations import component_actions, recorded_actions, with_release
 from ..desired.release_profile import chosen_profile, profile_problem
+from ..desired.stages import needs_problems, waves_of
 from ..desired.unchanged_components import read_release
-from ..desired.waves import needs_problems, waves_of
 from .part_of_run import work_for_run
 
 _HAS_ENDED = {

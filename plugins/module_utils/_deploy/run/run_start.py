@@ -47,7 +47,7 @@ from ..._runs.records.runs import new_run_name
 from ..._threads import call_in_threads
 from ..._timestamp import precise_timestamp
 from ...migration import Phase
-from ..desired.waves import MAIN
+from ..desired.stages import MAIN
 from ..observations import record_observations
 
 ADVISORY = "advisory"

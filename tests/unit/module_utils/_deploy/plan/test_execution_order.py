@@ -13,6 +13,7 @@ from ansible_collections.kyma.lifecycle.plugins.module_utils._components.compone
     ComponentPlan,
     MigrationPlan,
 )
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.stages import stages_of
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.plan_diff import diff_of_plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.release_plan import Plan
 from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.plan.summary import summary_of
@@ -44,6 +45,7 @@ def plan(
     migrations: Sequence[MigrationPlan] = (),
     waves: Sequence[tuple[str, ...]] = (),
     prune: Sequence[str] = (),
+    role_of: str = "",
 ) -> Plan:
     return Plan(
         "2.10",
@@ -54,6 +56,7 @@ def plan(
         tuple(migrations),
         prune=tuple(prune),
         waves=tuple(waves),
+        stages=tuple(stages_of(waves, {role_of: "own"})),
     )
 
 
@@ -96,6 +99,11 @@ def test_the_lines_stand_in_the_order_of_execution() -> None:
         ["skip", "1"],
         ["Plan:", "3"],
     ]
+
+
+def test_a_component_with_a_role_follows_those_of_its_wave_as_in_the_run() -> None:
+    some = plan([component(name, "install") for name in "ab"], waves=[("a", "b")], role_of="a")
+    assert [line.split()[1] for line in summary_of(some)[1:3]] == ["b", "a"]
 
 
 def test_each_step_says_only_what_it_does_itself() -> None:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.waves import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.stages import (
     needs_problems,
     stages_of,
     waves_of,

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.waves import (
+from ansible_collections.kyma.lifecycle.plugins.module_utils._deploy.desired.stages import (
     Stage,
     needs_problems,
     stages_of,
