@@ -125,7 +125,7 @@ class PlayedKlm:
             self._statuses[request.name] = self._reconcile_module(request, channel)
         self._forget_removed({entry["name"] for entry in entries})
         self._sync_catalog()
-        self._sync_metadata()
+        self._sync_metadata(kyma["metadata"]["uid"])
         if not self.is_silent and not kyma["metadata"].get("deletionTimestamp"):
             self._sync_status(channel)
 
@@ -243,10 +243,10 @@ class PlayedKlm:
                 if (kind, one["metadata"]["name"]) not in offered and CATALOG_SYNC in managers:
                     self.cluster.delete(VERSION, kind, one["metadata"]["name"], one["metadata"]["namespace"])
 
-    def _sync_metadata(self) -> None:
-        """internal/remote/skr_context.go:196."""
+    def _sync_metadata(self, uid: str) -> None:
+        """internal/remote/skr_context.go:196. The uid keeps it from creating a Kyma that was deleted."""
         labels = {f"{GROUP}/watched-by": "kyma", LABEL: "kyma"}
-        meta = {"name": PLACE[2], "namespace": PLACE[3], "labels": labels}
+        meta = {"name": PLACE[2], "namespace": PLACE[3], "uid": uid, "labels": labels}
         applied = {"apiVersion": VERSION, "kind": PLACE[1], "metadata": meta}
         self.cluster.with_field_manager(METADATA_MANAGER).apply(applied, force=True)
 
