@@ -92,7 +92,7 @@ class Managed:
     def unchanged(self) -> Managed:
         """The result itself, if the task has succeeded, changed nothing, and only read."""
         self.succeeded()
-        assert (self.changed, self.all_writes) == (False, [])
+        assert (self.changed, self.all_writes) == (False, []), (self.all_writes, self.result["modules"])
         return self
 
 

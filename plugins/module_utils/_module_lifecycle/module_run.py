@@ -151,9 +151,11 @@ class _ModuleRun:
         run.begin()
         record = read_run(task.cluster, self._name)
         runner = self._runner.with_journal(journal_of(task.cluster, record))
+        # KLM applies the objects of its modules, so its clients have no right to list autoscalers.
+        applies = any(one.outlook.klm is None for one in self._working)
         context = replace(
             self._planner.context(task.cluster, runner.with_intent_records(task.cluster, record)),
-            autoscaled=self._planner.autoscaled,
+            autoscaled=self._planner.autoscaled if applies else frozenset(),
             run=self._name,
             progress=task.progress,
             cancelled=run.cancellation,

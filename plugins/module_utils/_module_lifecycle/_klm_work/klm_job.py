@@ -174,8 +174,13 @@ class KlmJob:
             delete_module_record(self._context.cluster, self.name)
             self._finish(None)
             return
+        message = step.message
+        if self._goal.kind == RELEASE:
+            # Said once: the next run finds the module as any other that is given up, and writes nothing.
+            self._warnings.append(message)
+            message = ""
         record = ended_record(self._record, self._planned)
-        status = ModuleStatus(step.state, step.message)
+        status = ModuleStatus(step.state, message)
         self._finish(write_module_record(self._context.cluster, replace(record, status=status)))
 
     def wait(self, step: KlmStep) -> None:
