@@ -161,14 +161,14 @@ def runtime(
     ):
         monkeypatch.setattr(module, name, pause)
     api = connect({"kubeconfig": str(own_cluster.kubeconfig)}, field_manager="tests")
-    _begin_anew(api, klm)
+    _reset_runtime(api, klm)
     one = Runtime(api, klm, ModuleDriver(own_cluster.kubeconfig, tmp_path, {"catalog": [], "timeout": 30}))
     yield one
     klm.is_silent = False
     one.assert_untouched()
 
 
-def _begin_anew(api: LiveCluster, klm: PlayedKlm) -> None:
+def _reset_runtime(api: LiveCluster, klm: PlayedKlm) -> None:
     """Have KLM create its Kyma again, and remove what earlier tests have left."""
     for widget in api.list(f"{ALPHA.group}/v1", "Widget").items if _has_kinds(api) else ():
         api.delete(f"{ALPHA.group}/v1", "Widget", widget["metadata"]["name"], NAMESPACE)
@@ -218,10 +218,10 @@ def test_a_list_is_installed_by_entries_and_a_second_run_only_reads(runtime: Run
     assert runtime.entry(BETA) == {"name": "beta", "channel": "fast", **policy}
 
     again = runtime.manage("alpha", BETA.entry(channel="fast")).unchanged()
-    asked = [one for one in runtime.calls if one.verb != "served"]
-    of_klm = sorted((one.verb, one.kind) for one in asked if one.api_version.startswith(GROUP))
+    requests = [one for one in runtime.calls if one.verb != "served"]
+    of_klm = sorted((one.verb, one.kind) for one in requests if one.api_version.startswith(GROUP))
     assert of_klm == [("get", "Kyma"), ("list", "ModuleReleaseMeta"), ("list", "ModuleTemplate")]
-    whole = [one for one in asked if one.kind == "Deployment" and one.namespace]
+    whole = [one for one in requests if one.kind == "Deployment" and one.namespace]
     assert [one.verb for one in whole] == ["list"]
     assert again.result["run"] == ""
 
