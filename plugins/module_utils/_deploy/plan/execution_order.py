@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from ..._components.component_plan import ComponentPlan, MigrationPlan
 from ..._objects.apply.change import ObjectChange
 from ...migration import GLOBAL
-from ..desired.stages import MAIN
 from .release_plan import Plan
 
 DELETE = "delete"
@@ -53,7 +52,7 @@ def steps_in_order(plan: Plan) -> Iterator[MigrationStep | ComponentStep]:
 
     A component is between its own migrations. Components without a stage follow the others.
     """
-    names = [name for stage in plan.stages if stage.tasks == MAIN for name in stage.components]
+    names = dict.fromkeys(name for stage in plan.stages for name in stage.components)
     placed = {name: number for number, name in enumerate(names)}
     components = sorted(plan.components, key=lambda one: placed.get(one.name, len(placed)))
     # A plan that is blocked, or for components alone, may ask migrations of components that it does not have.
