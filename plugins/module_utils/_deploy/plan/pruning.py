@@ -209,7 +209,8 @@ class PruneRehearsal:
         changes: dict[str, list[ObjectChange]] = {name: [] for name in self.pruning.removals}
 
         def take(name: str) -> None:
-            changes[name] += self.take_changes()
+            # The objects of a round are deleted in parallel; a plan shows them in the same order each time.
+            changes[name] += sorted(self.take_changes(), key=lambda one: one.ref)
 
         # One by one, because the order of the changes shows which component they belong to.
         return self.pruning.work(Terms(self.overlay), after_round=take), changes
